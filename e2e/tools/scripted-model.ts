@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import type { Spent, Turn } from './turns.ts';
+import type { LimitedAccount, Spent, Turn } from './turns.ts';
 import type { JsonBody, Wire, WireRequest } from './wire.ts';
 import { anthropicWire } from './wire-anthropic.ts';
 import { geminiWire } from './wire-gemini.ts';
@@ -59,6 +59,11 @@ export async function startScriptedModel(
     at.calls += 1;
     const turn = turns[at.turn];
     if (turn === undefined) return `${key} has ${turns.length} turns, this is one more`;
+    if (turn.kind === 'limit' && isOver(turn.account)) {
+      Object.assign(at, { turn: at.turn + 1, used: 0 });
+      return nextTurn(key, name);
+    }
+    if (turn.kind === 'limit') return turn;
     at.used += 1;
     if (at.used >= ('times' in turn ? turn.times : 1))
       Object.assign(at, { turn: at.turn + 1, used: 0 });
@@ -120,8 +125,22 @@ export async function startScriptedModel(
   };
 }
 
+/** Whether the limit was reset. The first request of an account meets it. */
+function isOver(account: LimitedAccount): boolean {
+  // A reset is told in whole seconds.
+  account.resetsAtMs ??= Math.ceil((Date.now() + account.lastsMs) / 1_000) * 1_000;
+  const isReset = Date.now() >= account.resetsAtMs;
+  if (!isReset) account.refused += 1;
+  return isReset;
+}
+
 function act(turn: Turn, wire: Wire, request: WireRequest, response: ServerResponse): void {
   if (turn.kind === 'hang') return;
+  if (turn.kind === 'limit') {
+    const { body, headers } = wire.limitReply(turn.account.resetsAtMs ?? 0);
+    reply(response, 429, body, headers);
+    return;
+  }
   if (turn.kind === 'fail') {
     reply(response, turn.status, wire.errorBody(turn.error), turn.headers);
     return;

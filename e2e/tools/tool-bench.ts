@@ -10,7 +10,7 @@ import type { ProcessEnd } from '../node-process.ts';
 import { callConsole, makeOwner, owner, type SignedIn } from '../person.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
-import { makeToolPlace, type ToolPlace } from './tool-place.ts';
+import { makeToolPlace, type ToolPlace, type ToolPlaceOptions } from './tool-place.ts';
 import type { ToolName } from './tool-table.ts';
 import type { Turn } from './turns.ts';
 
@@ -27,7 +27,7 @@ export interface ToolBench {
   /** The same machine with other variables. */
   machineWith(env: Readonly<Record<string, string>>): Machine;
   /** Enqueues a job and returns its ID. */
-  enqueue(prompt: string, kind?: JobKind): Promise<string>;
+  enqueue(prompt: string, kind?: JobKind, more?: { budget?: object }): Promise<string>;
   /** Runs one job with an agent of `agent start --once`, and returns what became of it. */
   work(tool: 'claude' | 'codex', prompt: string, options?: WorkOptions): Promise<Worked>;
   readJob(jobId: string): Promise<JobAnswer>;
@@ -82,12 +82,15 @@ export interface Worked extends JobAnswer {
 export async function startToolBench(
   tools: readonly ToolName[],
   env: Readonly<Record<string, string>> = {},
+  { claudeLogin = 'key' }: Pick<ToolPlaceOptions, 'claudeLogin'> = {},
 ): Promise<ToolBench> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-e2e-'));
   const model = await startScriptedModel();
   const proxy = await startRecordingProxy();
   const hub = await startHubProcess({ dataDir: join(folder, 'data') });
-  const place = makeToolPlace({ folder, tools, modelUrl: model.baseUrl, proxyEnv: proxy.env });
+  const place = makeToolPlace({
+    ...{ folder, tools, modelUrl: model.baseUrl, proxyEnv: proxy.env, claudeLogin },
+  });
   const machine = createMachine(folder, { ...place.env, ...env });
   const person = await makeOwner(hub);
   await logIn(machine, person, owner.workspaceSlug);
@@ -97,9 +100,9 @@ export async function startToolBench(
 
   // Both as the console does: a command would start a process for each call.
 
-  async function enqueue(prompt: string, kind: JobKind = 'work'): Promise<string> {
+  async function enqueue(prompt: string, kind: JobKind = 'work', more = {}): Promise<string> {
     const { baseUrl, cookie, workspaceId } = person;
-    const job = { workspaceId, repoId: repo.repoId, kind, prompt };
+    const job = { workspaceId, repoId: repo.repoId, kind, prompt, ...more };
     return String((await callConsole(baseUrl, 'jobs/enqueue', job, cookie)).answer.jobId);
   }
 

@@ -21,13 +21,16 @@ export interface ToolPlaceOptions {
   modelUrl: string;
   /** `env` of the recording proxy. */
   proxyEnv: Readonly<Record<string, string>>;
+  /** How Claude Code is logged in: by a key, or by the token of a subscription. */
+  claudeLogin?: 'key' | 'subscription';
 }
 
 /** The model that Codex asks for by its configuration. */
 export const codexModel = 'gpt-5.5';
 
 /** Makes a home with the settings by which each tool calls the scripted model. */
-export function makeToolPlace({ folder, tools, modelUrl, proxyEnv }: ToolPlaceOptions): ToolPlace {
+export function makeToolPlace(options: ToolPlaceOptions): ToolPlace {
+  const { folder, tools, modelUrl, proxyEnv, claudeLogin = 'key' } = options;
   const home = join(folder, 'home');
   const claudeDir = join(home, '.claude');
   const codexDir = join(home, '.codex');
@@ -46,7 +49,9 @@ export function makeToolPlace({ folder, tools, modelUrl, proxyEnv }: ToolPlaceOp
       ...proxyEnv,
       ...{ CLAUDE_CONFIG_DIR: claudeDir, CODEX_HOME: codexDir },
       ANTHROPIC_BASE_URL: modelUrl,
-      ANTHROPIC_API_KEY: 'sk-ant-scripted-model',
+      ...(claudeLogin === 'key'
+        ? { ANTHROPIC_API_KEY: 'sk-ant-scripted-model' }
+        : { CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-scripted-model' }),
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
       SCRIPTED_MODEL_KEY: 'scripted-model-key',

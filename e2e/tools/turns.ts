@@ -35,10 +35,22 @@ export type Turn =
       headers: Readonly<Record<string, string>>;
       times: number;
     }
+  /** The limit of an account: an HTTP error from the first request on, until it is reset. */
+  | { kind: 'limit'; account: LimitedAccount }
   /** Begins an answer and closes the connection; `times` requests in a row get that. */
   | { kind: 'drop'; times: number }
   /** Never answers. */
   | { kind: 'hang' };
+
+/** An account that meets the limit of its session; shared by all scenarios that use it. */
+export interface LimitedAccount {
+  /** From the first request on. */
+  lastsMs: number;
+  /** Set by the first request. */
+  resetsAtMs: number | null;
+  /** How many requests it has refused. */
+  refused: number;
+}
 
 const usual: Spent = { input: 100, output: 10, cached: 0, written: 0 };
 
@@ -93,4 +105,13 @@ export function drop(times = Number.POSITIVE_INFINITY): Turn {
 
 export function hang(): Turn {
   return { kind: 'hang' };
+}
+
+export function limitedAccount(lastsMs: number): LimitedAccount {
+  return { lastsMs, resetsAtMs: null, refused: 0 };
+}
+
+/** The account has met its limit; after the reset, the next turn is given. */
+export function limit(account: LimitedAccount): Turn {
+  return { kind: 'limit', account };
 }

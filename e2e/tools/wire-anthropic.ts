@@ -43,6 +43,22 @@ export const anthropicWire: Wire = {
     return answer(text, calls, reason, body, usageOf(input, output, cached, written), serial);
   },
   errorBody: (error) => ({ type: 'error', error }),
+  // As a login gets it. With a key, no header names an account.
+  limitReply(resetsAtMs) {
+    const resetsAt = String(resetsAtMs / 1_000);
+    const prefix = 'anthropic-ratelimit-unified';
+    return {
+      body: { type: 'error', error: { type: 'rate_limit_error', message: 'Try again later.' } },
+      headers: {
+        [`${prefix}-status`]: 'rejected',
+        [`${prefix}-reset`]: resetsAt,
+        [`${prefix}-representative-claim`]: 'five_hour',
+        [`${prefix}-5h-status`]: 'rejected',
+        [`${prefix}-5h-reset`]: resetsAt,
+        [`${prefix}-5h-utilization`]: '1.0',
+      },
+    };
+  },
 };
 
 function usageOf(input: number, output: number, cached: number, written: number): object {

@@ -47,6 +47,10 @@ export const geminiWire: Wire = {
   errorBody: (error) => ({
     error: { code: 500, status: error.type.toUpperCase(), message: error.message },
   }),
+  limitReply: () => ({
+    body: { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Quota exceeded.' } },
+    headers: {},
+  }),
 };
 
 function translate(call: ReturnType<typeof resolveCall>): { name: string; args: object } {

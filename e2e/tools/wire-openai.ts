@@ -1,13 +1,27 @@
 import { type JsonBody, resolveCall, type Wire } from './wire.ts';
 
+const TITLE_PROMPT = 'Your task is to generate a very short title';
+
 /** OpenAI's Responses API, as Codex calls it: `POST /v1/responses` with a stream. */
 export const openAiWire: Wire = {
   name: 'openai',
   isCall: (method, path) => method === 'POST' && path === '/v1/responses',
-  answerAside: (method, path) =>
-    method === 'GET' && path === '/v1/models'
-      ? { status: 200, body: { data: [], models: [] } }
-      : null,
+  answerAside(method, path, body) {
+    if (method === 'GET' && path === '/v1/models') {
+      return { status: 200, body: { data: [], models: [] } };
+    }
+    // The ACP adapter names a session in the background: at any time, or never if it is ended first.
+    const isTitle = openAiWire.personTexts(body).some((text) => text.startsWith(TITLE_PROMPT));
+    if (!openAiWire.isCall(method, path) || !isTitle) return null;
+    const turn = { kind: 'answer', text: '{"title":"A title"}', calls: [], stop: 'end' } as const;
+    const spent = { input: 1, output: 1, cached: 0, written: 0 };
+    const request = { body, model: openAiWire.modelOf(body, path), serial: 0 };
+    const events = openAiWire.events({ ...turn, spent }, request);
+    return {
+      status: 200,
+      body: events.map(({ data }) => `data: ${JSON.stringify(data)}\n\n`).join(''),
+    };
+  },
   personTexts: (body) =>
     (body?.input ?? [])
       .filter((item: JsonBody) => item.role === 'user')
@@ -45,6 +59,15 @@ export const openAiWire: Wire = {
     return events.map((data) => ({ event: data.type, data }));
   },
   errorBody: (error) => ({ error }),
+  limitReply: (resetsAtMs) => ({
+    body: {
+      error: {
+        ...{ type: 'usage_limit_reached', message: 'The usage limit has been reached' },
+        ...{ plan_type: 'plus', resets_at: resetsAtMs / 1_000 },
+      },
+    },
+    headers: {},
+  }),
 };
 
 function messageOf(text: string, serial: number): object {

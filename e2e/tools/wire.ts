@@ -13,6 +13,8 @@ export interface Wire {
   /** The events of an answer, in order. */
   events(turn: Turn & { kind: 'answer' }, request: WireRequest): WireEvent[];
   errorBody(error: { type: string; message: string; code?: string }): object;
+  /** The answer of an account whose limit is reset then. */
+  limitReply(resetsAtMs: number): { body: object; headers: Readonly<Record<string, string>> };
 }
 
 export interface AsideAnswer {

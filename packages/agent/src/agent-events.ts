@@ -9,8 +9,18 @@ export type LifecycleEvent =
   /** `byHub`: a person requested it in the console and can revoke it. */
   | { type: 'draining'; byHub: boolean }
   | { type: 'resumed' }
-  /** The agent claims nothing until then, because the provider of its model does not serve it. */
-  | { type: 'paused'; code: string; message: string; untilMs: number }
+  /**
+   * The agent claims nothing for an account until then, because its provider does not serve it.
+   * `isPartial`: it claims for its other accounts.
+   */
+  | {
+      type: 'paused';
+      code: string;
+      message: string;
+      untilMs: number;
+      tool: string;
+      isPartial: boolean;
+    }
   | { type: 'unpaused' }
   /** A person requested it in the console. `returnsJobs`: the held jobs go back to the queue. */
   | { type: 'stopping'; returnsJobs: boolean }

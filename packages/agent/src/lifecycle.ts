@@ -3,20 +3,15 @@ import { VERSION } from '@signalbox/contract/version';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
-import type { ToolFailure } from './executors/tool-failure.ts';
 import type { HubClient } from './hub-client.ts';
-import { fitText } from './job/text-limits.ts';
 import { createBackoff } from './loops/backoff.ts';
 import { type ClaimCall, type ClaimLoop, startClaimLoop } from './loops/claim-loop.ts';
-import { type ClaimPause, createClaimPause, type PauseState } from './loops/claim-pause.ts';
 import { type PresenceLoop, startPresenceLoop } from './loops/presence-loop.ts';
 import { openStateDirectory, type StateDirectory } from './state-directory.ts';
 import { acquireStateLock, type StateLock } from './state-lock.ts';
 
 /** How long an agent that shuts down waits for the hub to acknowledge that it is draining. */
 const DRAINING_ACK_MS_MAX = 5_000;
-/** The contract's limit of the reason for a pause, with room for its escapes. */
-const PAUSE_BYTES_MAX = 900;
 
 /** The jobs that an agent holds. */
 export interface HeldWork {
@@ -38,10 +33,10 @@ export interface HeldWork {
 export interface WorkHooks {
   /** The answer to a claim or a renewal contained commands. */
   onCommands(commands: readonly AgentCommand[]): void;
-  /** The model of the agent's tool answered. */
-  onModelAnswer(): void;
-  /** The tool failed; some failures concern all jobs of this agent. */
-  onToolFailure(failure: ToolFailure): void;
+  /** More or fewer jobs may be claimed than before; a claim that waits is asked again. */
+  onClaimable(): void;
+  /** People are shown more or less than before about the agent. */
+  onShown(): void;
   /** A slot became free. */
   onSlotFree(): void;
   /** The agent cannot continue: a defect, or a provider that rejects it. */
@@ -52,6 +47,12 @@ export interface WorkHooks {
 export interface Work {
   claim: ClaimCall;
   held: HeldWork;
+  /** False: nothing may be claimed at the moment, though slots are free. Absent: it always may. */
+  mayClaim?(): boolean;
+  /** What the heartbeats add to the agent's capabilities, such as why it claims nothing. */
+  shown?(): AgentCapabilities;
+  /** Ends what the work waits for, when the agent leaves. */
+  stop?(): void;
 }
 
 export interface LifecycleOptions {
@@ -80,7 +81,6 @@ export class Lifecycle {
   readonly #work: Work;
   readonly #presence: PresenceLoop;
   readonly #claims: ClaimLoop;
-  readonly #pause: ClaimPause;
   readonly #left = Promise.withResolvers<void>();
   readonly #hurry = new AbortController();
   #isLeaving = false;
@@ -98,13 +98,9 @@ export class Lifecycle {
     this.#options = options;
     // Callers may ignore `done`; without a handler its rejection would end the process.
     this.#left.promise.catch(() => {});
-    this.#pause = createClaimPause({
-      ...{ clock: options.clock, random: options.random },
-      onChange: (state) => this.#showPause(state),
-    });
     this.#work = createWork({
-      onModelAnswer: () => this.#pause.end(),
-      onToolFailure: (failure) => this.#pause.begin(failure),
+      onClaimable: () => this.#claims.refresh(),
+      onShown: () => this.#presence.wake(),
       onCommands: (commands) => this.#applyCommands(commands),
       onSlotFree: () => this.#claims.wake(),
       onFault: (error) => this.#fail(error),
@@ -159,7 +155,7 @@ export class Lifecycle {
     // `stop` may have been called before the claim just settled, so stop that job too.
     if (signal.aborted) this.#work.held.stopAll(String(signal.reason));
     await this.#work.held.settle(this.#fault === null);
-    this.#pause.stop();
+    this.#work.stop?.();
     await this.#presence.stop();
     // A hub that rejects this agent's heartbeats would also reject this final one.
     if (!this.#isRejected) await this.#presence.leave();
@@ -178,7 +174,7 @@ export class Lifecycle {
     const { clock, random, emit } = this.#options;
     return startPresenceLoop({
       ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
-      capabilities: () => withPause(capabilities, this.#pause.state()),
+      capabilities: () => ({ ...capabilities, ...this.#work.shown?.() }),
       agentVersion: VERSION,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
@@ -203,19 +199,11 @@ export class Lifecycle {
       mayClaim: () =>
         !this.#isLeaving &&
         !this.#isDrainedByHub &&
-        this.#pause.state() === null &&
-        held.count() < this.#pause.slots(slots),
+        held.count() < slots &&
+        (this.#work.mayClaim?.() ?? true),
       onUnknownAgent: () => this.#presence.wake(),
       onDefect: (error) => this.#fail(error),
     });
-  }
-
-  #showPause(state: PauseState | null): void {
-    const { emit } = this.#options;
-    if (state === null) emit({ type: 'unpaused' });
-    else emit({ type: 'paused', ...state });
-    this.#presence.wake();
-    this.#claims.wake();
   }
 
   #register(agentId: string): void {
@@ -266,15 +254,6 @@ export class Lifecycle {
     this.#presence.wake();
     this.#claims.wake();
   }
-}
-
-/** Shows other people why the agent claims nothing. */
-function withPause(capabilities: AgentCapabilities, pause: PauseState | null): AgentCapabilities {
-  if (pause === null) return capabilities;
-  const { code, message, untilMs } = pause;
-  const until = new Date(untilMs).toISOString();
-  const paused = { code, message: fitText(message, PAUSE_BYTES_MAX), until };
-  return { ...capabilities, paused };
 }
 
 /**

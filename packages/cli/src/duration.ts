@@ -54,3 +54,10 @@ export function formatClock(at: string | Date): string {
 export function formatMoment(at: string): string {
   return `${new Date(at).toLocaleDateString('sv-SE')} ${formatClock(at)}`;
 }
+
+/** A local time without seconds, with its date unless that is today: `10:44`. */
+export function formatUntil(at: string, nowMs = Date.now()): string {
+  const clock = formatClock(at).slice(0, 5);
+  const day = (time: string | number) => new Date(time).toLocaleDateString('sv-SE');
+  return day(at) === day(nowMs) ? clock : `${day(at)} ${clock}`;
+}

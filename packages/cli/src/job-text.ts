@@ -45,6 +45,20 @@ export function colorStatus(styles: Styles, status: JobStatus, text: string): st
   return styles[colors[status]](text);
 }
 
+/**
+ * The number of the attempt, and how many more there may be; null before the first. The limit itself
+ * grows with attempts that do not count, so it tells people nothing.
+ */
+export function attemptText({
+  attempt,
+  maxAttempts,
+  status,
+}: Pick<Job, 'attempt' | 'maxAttempts' | 'status'>): string | null {
+  if (attempt === 0) return null;
+  if (status === 'done' || status === 'canceled') return String(attempt);
+  return `${attempt}, ${maxAttempts - attempt} left`;
+}
+
 /** The last characters of an ID are random, so they distinguish jobs. */
 export function shortId(id: string): string {
   return id.slice(-8);

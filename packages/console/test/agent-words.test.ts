@@ -51,9 +51,13 @@ test('a pause is named with its reason until it is over, unless the agent is off
     reason: 'Usage limit of the provider',
     until: new Date(until).toLocaleTimeString('en-GB', { timeStyle: 'short' }),
     message: 'Try later.\ufffd',
+    tool: null,
   });
   expect(pauseWords(paused('a_new_code'), nowMs)?.reason).toBe('Paused by itself');
   expect(pauseWords(paused('usage_limit'), nowMs + 60_000)).toBeNull();
   expect(pauseWords(paused('usage_limit', { status: 'offline' }), nowMs)).toBeNull();
   expect(pauseWords(agent({}), nowMs)).toBeNull();
+  const pause = { code: 'usage_limit', message: 'Try later.', until, tool: 'claude' };
+  const pauses = [{ ...pause, repoIds: ['repo_1'] }];
+  expect(pauseWords(agent({}, { capabilities: { pauses } }), nowMs)?.tool).toBe('claude');
 });

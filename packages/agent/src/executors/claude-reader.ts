@@ -1,8 +1,9 @@
 import type { Plan, ToolCall } from '@signalbox/contract';
-import { failureOfClaude } from './claude-failure.ts';
-import { usageOfClaude } from './claude-usage.ts';
+import { failureOfClaude, readClaudeLimit } from './claude-failure.ts';
+import { usageOfClaude, usageOfMessages } from './claude-usage.ts';
 import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
-import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
+import type { ToldLimit } from './judge-failure.ts';
 import { claudeToolKinds, indentParts, type LogPart, plainPart, planPart } from './log-part.ts';
 import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
 
@@ -12,7 +13,7 @@ const DENIED_MAX = 50;
 const internalLine = /^.*\(internal ID - do not mention to user.*$\n?/gm;
 const exitCode = /^Exit code (\d+)\n?/;
 
-type ClaudeReaderOptions = { worktree?: string } & Pick<ExecutorRequest, 'redact'>;
+type ClaudeReaderOptions = { worktree?: string } & Pick<ExecutorRequest, 'redact' | 'nowMs'>;
 
 /**
  * Reads Claude Code's events, one JSON object per line
@@ -31,6 +32,7 @@ interface Call {
 class ClaudeReader implements OutputReader {
   readonly #worktree: string;
   readonly #redact: ExecutorRequest['redact'];
+  readonly #nowMs: ExecutorRequest['nowMs'];
   readonly #report: ExecutorReport = {};
   readonly #denied = new Set<string>();
   /** Calls without a result yet, by their ID, in order. */
@@ -40,10 +42,14 @@ class ClaudeReader implements OutputReader {
   #model = '';
   #hasResult = false;
   #lastError = '';
+  #limit: ToldLimit | null = null;
+  /** The tokens of each message, by its ID; a message comes in several events. */
+  readonly #messages = new Map<string, JsonObject>();
 
-  constructor({ worktree = '', redact }: ClaudeReaderOptions) {
+  constructor({ worktree = '', redact, nowMs }: ClaudeReaderOptions) {
     this.#worktree = worktree;
     this.#redact = redact;
+    this.#nowMs = nowMs;
   }
 
   readLine(line: string): ReadLine {
@@ -56,7 +62,9 @@ class ClaudeReader implements OutputReader {
     const report = { ...this.#report, ...denied };
     if (!this.#hasResult) {
       const summary = 'Claude Code ended without a result.';
-      return { ...report, failure: { code: 'no_result', summary } };
+      const usage = usageOfMessages(this.#messages.values(), this.#model);
+      const used = usage === undefined ? {} : { usage };
+      return { ...report, ...used, failure: { code: 'no_result', summary } };
     }
     if (report.failure !== undefined || report.usage !== undefined) return report;
     const said = report.message ?? '';
@@ -67,6 +75,9 @@ class ClaudeReader implements OutputReader {
   #readEvent(event: JsonObject): ReadLine {
     if (event.type === 'system') return this.#readSystem(event);
     if (event.type === 'result') return this.#readResult(event);
+    if (event.type === 'rate_limit_event') {
+      this.#limit = readClaudeLimit(event.rate_limit_info) ?? this.#limit;
+    }
     let read: ReadLine = { parts: [] };
     if (event.type === 'assistant') read = this.#readAssistant(event);
     else if (event.type === 'user') read = { parts: this.#readToolResults(event) };
@@ -99,6 +110,8 @@ class ClaudeReader implements OutputReader {
 
   #readAssistant(event: JsonObject): ReadLine {
     this.#lastError = textOf(event.error);
+    const { id, usage } = objectOf(event.message);
+    if (isObject(usage) && this.#lastError === '') this.#messages.set(textOf(id), usage);
     const parts: LogPart[] = [];
     let progress: string | undefined;
     for (const part of listOf(objectOf(event.message).content).map(objectOf)) {
@@ -162,7 +175,8 @@ class ClaudeReader implements OutputReader {
     const report = this.#report;
     if (textOf(event.result) !== '') report.message = textOf(event.result);
     if (textOf(event.session_id) !== '') report.sessionId = textOf(event.session_id);
-    const failure = failureOfClaude(event, this.#lastError);
+    const before = { kind: this.#lastError, limit: this.#limit, nowMs: this.#nowMs() };
+    const failure = failureOfClaude(event, before);
     if (failure === null) delete report.failure;
     else report.failure = failure;
     const usage = usageOfClaude(event, this.#model);

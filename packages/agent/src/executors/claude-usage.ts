@@ -31,6 +31,20 @@ export function usageOfClaude(result: JsonObject, model: string): Usage | undefi
   };
 }
 
+/** The tokens of a run without a result, by its messages; those of the last one may be too few. */
+export function usageOfMessages(messages: Iterable<JsonObject>, model: string): Usage | undefined {
+  const counts = [...messages].map(countTokens);
+  if (counts.length === 0) return undefined;
+  const sum = (pick: (one: (typeof counts)[number]) => number) =>
+    counts.reduce((total, one) => total + pick(one), 0);
+  return {
+    inputTokens: sum((one) => one.inputTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    cachedInputTokens: sum((one) => one.cachedInputTokens),
+    ...(model === '' ? {} : { model }),
+  };
+}
+
 /** Cached input counts as input: the model read it, and it is billed at its own price. */
 function countTokens(counts: JsonObject) {
   const cached = countOf(counts.cacheReadInputTokens ?? counts.cache_read_input_tokens);

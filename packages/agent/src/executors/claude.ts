@@ -73,6 +73,9 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
 
   return {
     name: 'claude',
+    tool: 'claude',
+    modelOf: () => model ?? '',
+    reportsCost: () => true,
     async check(env, user = null) {
       const file = await findOnPath('claude', env);
       if (file === null) {
@@ -94,6 +97,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       if (!trustRepository) args.push('--settings', '{"disableAllHooks":true}');
       if (jobServer !== undefined) args.push('--mcp-config', configOf(jobServer));
       if (model !== undefined) args.push('--model', model);
+      if (request.budgetUsd !== null) args.push('--max-budget-usd', String(request.budgetUsd));
       args.push(...(options.args ?? []));
       return {
         ...{ file: 'claude', args },

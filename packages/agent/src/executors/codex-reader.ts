@@ -2,8 +2,8 @@ import type { Plan, Usage } from '@signalbox/contract';
 import { readCodexSession } from './codex-session.ts';
 import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
+import { judgeFailure } from './judge-failure.ts';
 import { plainPart, planPart } from './log-part.ts';
-import { judgeSentence } from './tool-failure.ts';
 import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
 
 export interface CodexReaderOptions {
@@ -11,6 +11,7 @@ export interface CodexReaderOptions {
   model?: string | undefined;
   worktree?: string;
   redact: ExecutorRequest['redact'];
+  nowMs: ExecutorRequest['nowMs'];
 }
 
 /** Codex runs each command in a login shell. */
@@ -27,14 +28,16 @@ class CodexReader implements OutputReader {
   readonly #model: string | undefined;
   readonly #worktree: string;
   readonly #redact: ExecutorRequest['redact'];
+  readonly #nowMs: ExecutorRequest['nowMs'];
   readonly #report: ExecutorReport = {};
   readonly #spent = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   #hasCompletedTurn = false;
 
-  constructor({ model, worktree = '', redact }: CodexReaderOptions) {
+  constructor({ model, worktree = '', redact, nowMs }: CodexReaderOptions) {
     this.#model = model;
     this.#worktree = worktree;
     this.#redact = redact;
+    this.#nowMs = nowMs;
   }
 
   readLine(line: string): ReadLine {
@@ -68,7 +71,10 @@ class CodexReader implements OutputReader {
     if (type === 'turn.failed') return this.#fail(textOf(objectOf(event.error).message));
     if (type === 'error') return this.#fail(textOf(event.message));
     if (!type.startsWith('item.')) return { parts: [] };
-    return { ...this.#readItem(type, objectOf(event.item)), hasAnswer: true };
+    const item = objectOf(event.item);
+    // Codex itself writes items of errors, such as warnings about its configuration.
+    const hasAnswer = item.type === 'error' ? {} : { hasAnswer: true as const };
+    return { ...this.#readItem(type, item), ...hasAnswer };
   }
 
   #readItem(type: string, item: JsonObject): ReadLine {
@@ -122,7 +128,7 @@ class CodexReader implements OutputReader {
     const [, attempt, triesMax, why] = retry.exec(message) ?? [];
     const summary = sentenceOf(why ?? message) || 'Codex reported a failure.';
     const isKnown = this.#report.failure?.summary === summary;
-    this.#report.failure = { code: judgeSentence(summary), summary };
+    this.#report.failure = judgeFailure({ sentence: summary }, this.#nowMs());
     if (attempt !== undefined) {
       const progress = `The model did not answer: try ${attempt} of ${triesMax}. ${summary}`;
       return { parts: plainPart(`… ${progress}\n`), progress };

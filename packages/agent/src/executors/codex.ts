@@ -31,6 +31,8 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
   const { model, sandbox = 'workspace-write', jobServer } = options;
   return {
     name: 'codex',
+    tool: 'codex',
+    modelOf: () => model ?? '',
     async check(env, user = null) {
       const file = await findOnPath('codex', env);
       if (file === null) {
@@ -54,6 +56,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
         model,
         worktree: request.worktree,
         redact: request.redact,
+        nowMs: request.nowMs,
       });
       return {
         file: 'codex',

@@ -1,4 +1,4 @@
-import type { Job } from '@signalbox/contract';
+import type { Job, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { ProcessExit } from '../process/process-run.ts';
@@ -18,6 +18,8 @@ export interface ConversationHost {
   readonly env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */
   readonly holdMs: number;
+  /** What this attempt may still cost; null: no limit. */
+  readonly budgetUsd: number | null;
   /** Fires when the work must stop. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -39,6 +41,8 @@ export interface ConversationHost {
   report(progress: string): void;
   /** The model has answered: the provider serves this agent. */
   onModelAnswer(): void;
+  /** What the attempt has used so far. It is kept however the attempt ends. */
+  onUsage(usage: Usage): void;
   /**
    * Removes secrets from a text that leaves the machine. Call it before a text is cut: a part of a
    * secret is not recognized.
@@ -72,6 +76,9 @@ export interface SessionMemory {
   /** The tool's own session, to be resumed; null: begin one. */
   readonly sessionId: string | null;
   keepSessionId(sessionId: string): Promise<void>;
+  /** What the session has cost, by the tool's last words; it includes earlier attempts. */
+  readonly costUsd: number;
+  keepCost(costUsd: number): Promise<void>;
   /** Answers that the tool has not been told of in a prompt of this session, oldest first. */
   newAnswers(): KnownAnswer[];
   /** Durable: these answers are not told again. */

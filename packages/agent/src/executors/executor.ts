@@ -18,6 +18,12 @@ export interface Executor {
    * @throws {ExecutorSandboxError}
    */
   check(env: NodeJS.ProcessEnv, user?: ToolUser | null): Promise<ExecutorTool>;
+  /** The coding tool, by the name of its login, if it calls a provider: `claude`, `codex`. */
+  readonly tool?: string;
+  /** The model that a job gets, or that jobs get by default; '' is the tool's own default. */
+  modelOf?(requirements: Job['requirements']): string;
+  /** Whether the tool reports its cost, so that a job ends when it has spent its budget. */
+  reportsCost?(): boolean;
   /** Returns how to run the tool for one job. */
   plan(request: ExecutorRequest): ExecutorPlan;
   /** Says in a few words how the tool is restricted, for the person who starts the agent. */
@@ -47,6 +53,10 @@ export interface ExecutorRequest {
   holdMs: number;
   /** Removes secrets. Call it before a text is cut: a part of a secret is not recognized. */
   redact(text: string): string;
+  /** The wall clock. */
+  nowMs(): number;
+  /** The tool ends its work when it has cost this much; null: no limit. */
+  budgetUsd: number | null;
 }
 
 export interface ExecutorPlan {
@@ -79,6 +89,8 @@ export interface ReadLine {
   progress?: string;
   /** The model answered: the provider serves this agent. */
   hasAnswer?: true;
+  /** What the tool has used so far in this attempt. */
+  usage?: Usage;
 }
 
 export interface ExecutorReport {

@@ -2,8 +2,12 @@
 export interface ToolFailure {
   code: ToolFailureCode;
   summary: string;
-  /** Another attempt after this time may succeed. Absent: it would fail alike. */
+  /** Another attempt after this time may succeed. Absent: the code alone says so. */
   retryMs?: number;
+  /** When the limit is reset, by the wall clock, if the tool said so. */
+  resetsAtMs?: number;
+  /** The limit is of the model that the job used. Other models of the account may still answer. */
+  isOfModel?: true;
 }
 
 export type ToolFailureCode =
@@ -17,6 +21,8 @@ export type ToolFailureCode =
   /** The model refused the job. */
   | 'refused'
   | 'max_turns'
+  /** The job has cost more than its budget. */
+  | 'budget_spent'
   | 'output_limit'
   | 'context_too_long'
   /** The tool ended without asking the model: it took the prompt for a command of its own. */
@@ -32,62 +38,54 @@ export type ToolFailureCode =
   | 'message_too_large'
   | 'tool_silent'
   | 'tool_crashed'
+  /** Nobody knows this failure yet. */
   | 'tool_error';
 
-/** Says how a tool's failure is handled. */
+/** Says how a failure that may pass is handled. */
 export interface FailureRule {
-  /** False: the attempt does not count, because the tool could not begin. */
+  category: 'provider' | 'execution';
+  /** False: the attempt does not count, because the tool could not work. */
   spendsAttempt: boolean;
-  /** The first pause of the agent; doubles with each failure in a row. */
+  /** The failure is final when it has ended this many attempts of a job. Absent: it never is. */
+  occurrencesMax?: number;
+  /** The first pause of claims for this account; doubles with each failure in a row. */
   pauseMs: number;
   pauseMsMax: number;
+  /**
+   * The job waits longer than the claims, so that the first claim after the pause takes another
+   * job. False: another agent, with another account, may take it at once.
+   */
+  delaysJob: boolean;
 }
 
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-/**
- * Failures that are about the provider and not about the job: the job returns to the queue, and the
- * agent claims nothing for a while. All others are final.
- */
-export const providerFailures: Readonly<Record<string, FailureRule>> = {
-  // Counts as an attempt: a job whose content breaks the provider would otherwise run for ever.
-  provider_busy: { spendsAttempt: true, pauseMs: 15_000, pauseMsMax: 10 * MINUTE_MS },
-  usage_limit: { spendsAttempt: false, pauseMs: 5 * MINUTE_MS, pauseMsMax: 30 * MINUTE_MS },
-  not_logged_in: { spendsAttempt: false, pauseMs: MINUTE_MS, pauseMsMax: 10 * MINUTE_MS },
+/** Not known to be about the job: it is tried again, and is final when it was seen three times. */
+const unknown: FailureRule = {
+  ...{ category: 'execution', spendsAttempt: true, occurrencesMax: 3 },
+  ...{ pauseMs: 15 * SECOND_MS, pauseMsMax: 10 * MINUTE_MS, delaysJob: true },
 };
 
-/** Sentences of the tools and their providers; the first kind that matches counts. */
-const sentences: readonly (readonly [ToolFailureCode, readonly RegExp[]])[] = [
-  [
-    'not_logged_in',
-    [
-      /not logged in|please run \/login|invalid (x-)?api[ -]?key|unauthorized|authenticat/i,
-      /status:? (401|403)\b|missing environment variable/i,
-    ],
-  ],
-  ['context_too_long', [/context window|context_length|prompt is too long|input exceeds/i]],
-  ['model_unknown', [/model\b.{0,80}\b(not exist|not found|not supported)|model_not_found/i]],
-  [
-    'usage_limit',
-    [
-      /usage limit|(weekly|session|hourly|daily|monthly|spend(ing)?|\d-hour) limit/i,
-      /quota|credit balance|billing/i,
-    ],
-  ],
-  ['output_limit', [/max_output_tokens|output token/i]],
-  ['refused', [/safeguards|content policy|safety classifier|refus/i]],
-  [
-    'provider_busy',
-    [
-      /rate limit|too many requests|overloaded|at capacity|high demand|temporar/i,
-      /status:? (408|429|5\d\d)\b|internal server error|service unavailable/i,
-      /stream (disconnected|error|closed)|connection|timed? ?out|network/i,
-    ],
-  ],
-];
-
-/** Reads the kind of a failure from a sentence of a tool. */
-export function judgeSentence(sentence: string): ToolFailureCode {
-  const found = sentences.find(([, patterns]) => patterns.some((each) => each.test(sentence)));
-  return found?.[0] ?? 'tool_error';
-}
+/**
+ * Failures after which the job returns to the queue, and the agent claims nothing for the same
+ * account for a while. All others are final.
+ */
+export const passingFailures: Readonly<Partial<Record<ToolFailureCode, FailureRule>>> = {
+  // A job must not fail because its provider is away for a night, so no attempt is spent.
+  provider_busy: {
+    ...{ category: 'provider', spendsAttempt: false, delaysJob: true },
+    ...{ pauseMs: 15 * SECOND_MS, pauseMsMax: 10 * MINUTE_MS },
+  },
+  usage_limit: {
+    ...{ category: 'provider', spendsAttempt: false, delaysJob: false },
+    ...{ pauseMs: 5 * MINUTE_MS, pauseMsMax: 30 * MINUTE_MS },
+  },
+  not_logged_in: {
+    ...{ category: 'provider', spendsAttempt: false, delaysJob: false },
+    ...{ pauseMs: MINUTE_MS, pauseMsMax: 10 * MINUTE_MS },
+  },
+  tool_error: unknown,
+  no_result: unknown,
+  stop_reason_unknown: unknown,
+};

@@ -29,7 +29,9 @@ export type StopReason =
   /** The agent shuts down now: the job returns to the queue immediately. */
   | 'agent_stopped'
   /** The job exceeded its time limit. */
-  | 'time_limit';
+  | 'time_limit'
+  /** The job has cost more than its budget. */
+  | 'budget_spent';
 
 /** IDs are opaque, so one that is unsafe in a path is hashed first. */
 export function attemptKey(jobId: string, claimGeneration: number): string {

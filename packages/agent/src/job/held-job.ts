@@ -42,8 +42,8 @@ export interface HeldJobOptions {
   onCommands(commands: readonly AgentCommand[]): void;
   onDefect(error: unknown): void;
   onModelAnswer(): void;
-  /** The tool failed; some failures concern all jobs of this agent. */
-  onToolFailure(failure: ToolFailure): void;
+  /** The tool failed. Returns how long this job must wait at least. */
+  onToolFailure(failure: ToolFailure): number;
 }
 
 /** Starts the work on a claimed job: lease renewal, log upload and command run concurrently. */
@@ -58,6 +58,8 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     emit({ type: 'job-stopping', jobId: claimed.jobId, reason, why });
     stopping.abort({ reason, why } satisfies JobStop);
   }
+
+  const isCanceled = () => (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
 
   const lease = startLease({
     ...{ clock, onDefect },
@@ -88,6 +90,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
       logBytesMax: options.logBytesMax,
       onLogGrowth: () => logLoop.wake(),
       onModelAnswer: options.onModelAnswer,
+      onOverspent: (why) => stop('budget_spent', why),
       onProgress(message) {
         // Tools repeat the title of a call with each of its updates.
         if (message === lastProgress) return;
@@ -98,20 +101,20 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     });
     ended.abort();
     // Before the slot is free, so that the next claim knows.
-    if (end.toolFailure !== null) options.onToolFailure(end.toolFailure);
+    const waitMs = end.toolFailure === null ? 0 : options.onToolFailure(end.toolFailure);
+    const completion = end.completion && delay(end.completion, waitMs);
     await logLoop.stop();
-    if (end.completion !== null) await putResult(options, end.completion, end.patch, logLoop);
-    emit(finishedEvent(claimed, end.completion));
+    if (completion !== null) await putResult(options, completion, end.patch, logLoop);
+    emit(finishedEvent(claimed, isCanceled() ? null : completion));
     await end.cleanUp();
-    return end.completion !== null;
+    return completion !== null;
   }
 
   async function release(hasResult: boolean): Promise<void> {
     // Keep the lease until the hub answers, so that no other agent starts the job meanwhile.
     if (hasResult) await options.outbox.settled(claimed.key);
     else await removeToolTree(jobDirectory(settings.state, claimed.key).path);
-    const isCanceled = (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
-    await (isCanceled ? lease.release() : lease.stop());
+    await (isCanceled() ? lease.release() : lease.stop());
   }
 
   const result = work();
@@ -119,6 +122,18 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   const released = result.then(release).catch(onDefect);
   return { claimed, stop, worked, released };
 }
+
+/** Delays the next attempt, if the completion asks for one. */
+function delay(completion: Completion, waitMs: number): Completion {
+  const { outcomeReason: reason } = completion;
+  if (typeof reason !== 'object' || reason.retryable !== true || waitMs <= 0) return completion;
+  const longerMs = Math.max(reason.recommendedDelayMs ?? 0, Math.ceil(waitMs));
+  const recommendedDelayMs = Math.min(longerMs, DELAY_MS_MAX);
+  return { ...completion, outcomeReason: { ...reason, recommendedDelayMs } };
+}
+
+/** The contract's limit of a delay. */
+const DELAY_MS_MAX = 86_400_000;
 
 type Completion = NonNullable<Awaited<ReturnType<typeof runJob>>['completion']>;
 

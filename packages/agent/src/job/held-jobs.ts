@@ -10,9 +10,10 @@ import type { Settlement } from '../loops/outbox-delivery.ts';
 import { startOutboxLoop } from '../loops/outbox-loop.ts';
 import { startReleaseLoop } from '../loops/release-loop.ts';
 import type { Attempt, ClaimedJob } from './attempt.ts';
+import { createClaimAccounts } from './claim-accounts.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
 import { createJobClaim } from './job-calls.ts';
-import { completionOfUnknownRepository } from './job-result.ts';
+import { CANCELED_CODE, completionOfUnknownRepository } from './job-result.ts';
 import type { JobSettings } from './job-work.ts';
 
 export interface JobWorkOptions extends WorkHooks {
@@ -49,6 +50,11 @@ export function startJobWork(parts: JobWorkOptions): Work {
     backoff: createBackoff(random),
   });
 
+  const accounts = createClaimAccounts({
+    ...{ clock, random, emit, onShown: parts.onShown, onClaimable: parts.onClaimable },
+    repositories: new Map(options.repositories.map((one) => [one.repoId, settingsFor(one, parts)])),
+  });
+
   function begin(claimed: ClaimedJob): void {
     emit({ type: 'job-claimed', job: claimed.job, attempt: claimed.claimGeneration });
     const repository = options.repositories.find(({ repoId }) => repoId === claimed.job.repoId);
@@ -56,9 +62,12 @@ export function startJobWork(parts: JobWorkOptions): Work {
       outbox.add(completionOfUnknownRepository(claimed, clock.nowMs())).catch(onDefect);
       return;
     }
+    const account = accounts.hold(claimed.key, claimed.job);
     const job = holdJob({
       ...{ ...parts, clock, outbox, onDefect, claimed, repository },
       settings: settingsFor(repository, parts),
+      onModelAnswer: () => accounts.onAnswer(account),
+      onToolFailure: (failure) => accounts.onFailure(failure, account, claimed.job),
       timeLimitMs: options.jobTimeLimitMs ?? agentDefaults.jobTimeLimitMs,
       logBytesMax: options.logBytesMax ?? agentDefaults.logBytesMax,
     });
@@ -66,6 +75,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
     releases.add(job.released);
     void job.worked.then(() => {
       held.delete(claimed.key);
+      accounts.release(claimed.key);
       parts.onSlotFree();
     });
     void job.released.then(() => releases.delete(job.released));
@@ -93,10 +103,16 @@ export function startJobWork(parts: JobWorkOptions): Work {
       await Promise.all(releases);
     },
   };
-  const repoIds = options.repositories.map(({ repoId }) => repoId);
   const { onCommands } = parts;
+  const repoIds = () => accounts.claimable();
   const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin, onCommands });
-  return { claim, held: heldWork };
+  return {
+    ...{ claim, held: heldWork },
+    // An agent without repositories asks, so that the hub can tell it why it gets nothing.
+    mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
+    shown: () => accounts.shown(),
+    stop: () => accounts.stop(),
+  };
 }
 
 /** The settings of the agent, with those of a repository in their place. */
@@ -113,7 +129,7 @@ function settingsFor(
 
 function reportSettlement(
   { emit, logger }: JobWorkOptions,
-  { attempt: { jobId, claimGeneration } }: OutboxEntry,
+  { attempt: { jobId, claimGeneration }, completion: { outcomeReason } }: OutboxEntry,
   settlement: Settlement,
 ): void {
   const common = { jobId, attempt: claimGeneration };
@@ -122,6 +138,8 @@ function reportSettlement(
     return;
   }
   const { code, message } = settlement;
+  // The hub takes the usage of a canceled attempt and refuses its result, as it should.
+  if (typeof outcomeReason === 'object' && outcomeReason.code === CANCELED_CODE) return;
   logger.warn('The hub rejected a result.', { ...common, code });
   emit({ type: 'result-refused', ...common, code, message });
 }

@@ -8,13 +8,14 @@ import { attemptKey, type ClaimedJob } from './attempt.ts';
 export function createJobClaim(parts: {
   client: HubClient;
   workspaceId: string;
-  repoIds: readonly string[];
+  /** The repositories whose jobs may be claimed now. */
+  repoIds(): readonly string[];
   onClaimed(claimed: ClaimedJob): void;
   onCommands(commands: readonly AgentCommand[]): void;
 }): ClaimCall {
-  const { client, workspaceId, repoIds } = parts;
+  const { client, workspaceId } = parts;
   return async ({ sentAtMs, ...request }, call) => {
-    const body = { workspaceId, repoIds: [...repoIds], ...request };
+    const body = { workspaceId, repoIds: [...parts.repoIds()], ...request };
     const answer = await client.jobs.claimNext(body, call);
     const { jobId, job, claimGeneration, jobToken, commands } = answer;
     if (commands !== undefined) parts.onCommands(commands);

@@ -1,10 +1,13 @@
 import { PARK_GRACE_MS } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
+import { judgeFailure } from '../executors/judge-failure.ts';
+import type { ToolFailure } from '../executors/tool-failure.ts';
 import { beginsAgain } from '../executors/tool-prompt.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
 import { composePrompt } from './job-prompt.ts';
+import { describeExit } from './job-result.ts';
 import type { JobWork } from './job-work.ts';
 import { untilParked } from './parked-question.ts';
 import { recordProcess } from './process-record.ts';
@@ -25,6 +28,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
     ...{ env: work.env, holdMs },
     redact: (text) => work.redactor.redact(text),
+    ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });
   const { reader, converse } = plan;
   if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
@@ -67,11 +71,20 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   }).finally(() => ended.abort());
   await readStdout?.('\n');
   if (reader === undefined) return;
-  const { failure, ...report } = await reader.report(work.env);
+  const { failure: told, ...report } = await reader.report(work.env);
+  const failure = told?.code === 'no_result' ? judgeExit(work, told) : told;
   const summary = await parked;
   // A tool that was ended has no result, which is no failure then.
   const end = summary === null ? failure && { failure } : { blocked: { summary } };
   work.executorReport = { ...report, ...end };
+}
+
+/** A coding tool that ended without a result may have said why in its last words. */
+function judgeExit(work: JobWork, told: ToolFailure): ToolFailure {
+  const sentence = describeExit(work);
+  if (sentence === null) return told;
+  const failure = judgeFailure({ sentence }, work.settings.clock.nowMs());
+  return failure.code === 'tool_error' ? { ...told, summary: sentence } : failure;
 }
 
 /**

@@ -6,6 +6,7 @@ import { createBackoff } from '../loops/backoff.ts';
 import { createLineFilter } from '../process/line-filter.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
+import type { StopReason } from './attempt.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { untilParked } from './parked-question.ts';
@@ -31,7 +32,7 @@ export async function runConversation(
     ...{ job: claimed.job, cwd, clock, session, redact, note },
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
     promptText: composePrompt(claimed.job),
-    ...{ env: work.env, holdMs: settings.holdMs },
+    ...{ env: work.env, holdMs: settings.holdMs, budgetUsd: work.budgetUsd },
     questions: new HubQuestions({
       ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
       client: settings.client,
@@ -42,6 +43,7 @@ export async function runConversation(
     startTool: (start) => startTool(work, cwd, start),
     log: (parts) => work.log.append('stdout', parts),
     onModelAnswer: () => work.onModelAnswer(),
+    onUsage: (usage) => work.onUsage(usage),
     report: (progress) => work.report(redact(progress)),
   };
   try {
@@ -82,7 +84,7 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
       const row = await findProcess(pid);
       if (row !== null) await recordProcess(work, row);
     },
-    signal: AbortSignal.any([work.signal, stopping.signal]),
+    signal: AbortSignal.any([killSignal(work), stopping.signal]),
     get killGraceMs() {
       return killGraceMs;
     },
@@ -109,6 +111,25 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
       await ended;
     },
   };
+}
+
+/** Reasons to stop that leave the tool time to end its turn and to tell what it has used. */
+const gentleReasons = new Set<StopReason>(['canceled', 'time_limit', 'budget_spent']);
+/** More than the conversation takes for that. */
+const GENTLE_MS = 3_000;
+
+/** Fires when the tool must be ended from outside of its conversation. */
+function killSignal({ signal, settings: { clock } }: JobWork): AbortSignal {
+  const killing = new AbortController();
+  const kill = async () => {
+    // Whoever stops an attempt gives this reason, see `JobRunOptions.signal`.
+    const { reason } = signal.reason as { reason: StopReason };
+    if (gentleReasons.has(reason)) await clock.sleep(GENTLE_MS);
+    killing.abort();
+  };
+  if (signal.aborted) void kill();
+  else signal.addEventListener('abort', () => void kill(), { once: true });
+  return killing.signal;
 }
 
 /** A reader that has gone away reads nothing more; the process is being ended then. */

@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ChildJob, JobOutcome, OutcomeReason } from '@signalbox/contract';
-import { providerFailures, type ToolFailure } from '../executors/tool-failure.ts';
+import { passingFailures, type ToolFailure } from '../executors/tool-failure.ts';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
+import { findOverspent } from './job-budget.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 import { parkedQuestion, summaryOfPark } from './parked-question.ts';
 import { checkChildren, type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
@@ -53,7 +54,7 @@ export async function readResult(work: JobWork): Promise<JobResult> {
   if (file === null && waiting !== undefined && report.failure === undefined) {
     return { ...common, ...resultOfBlock({ summary: summaryOfPark(waiting) }) };
   }
-  const failure = failureOfExit(work);
+  const failure = findOverspent(work, usage) ?? failureOfExit(work);
   // A command that reports `done` and then exits with an error did not finish. Any other reported
   // outcome takes precedence over the exit code.
   const said = file ?? told.finish;
@@ -80,6 +81,21 @@ function resultOfBlock({ summary }: { summary: string }): JobResult {
   return { outcome: 'blocked', message: summary, outcomeReason: reason };
 }
 
+/** What a canceled attempt has used. The hub discards everything else of it. */
+export function resultOfCancel(work: JobWork): JobResult | null {
+  if (usageOf(work) === undefined) return null;
+  const summary = 'The job was canceled.';
+  const outcomeReason = { category: 'agent', code: CANCELED_CODE, retryable: false, summary };
+  return { outcome: 'failed', message: summary, outcomeReason };
+}
+
+/** The code of a completion that only tells what a canceled attempt has used. */
+export const CANCELED_CODE = 'canceled';
+
+function usageOf(work: JobWork): JobResult['usage'] {
+  return work.executorReport?.usage ?? work.usage;
+}
+
 /** The result when a step failed. */
 export function resultOfFailure(failure: JobFailure): JobResult {
   return { outcome: 'failed', message: failure.message, outcomeReason: failure.reason };
@@ -94,8 +110,8 @@ export function isUnreported(reason: StopReason): boolean {
 export function resultOfStop(reason: StopReason, why: string): JobResult | null {
   if (isUnreported(reason)) return null;
   const failure =
-    reason === 'time_limit'
-      ? new JobFailure('execution', 'time_limit', why)
+    reason === 'time_limit' || reason === 'budget_spent'
+      ? new JobFailure('execution', reason, why)
       : new JobFailure('agent', 'agent_stopped', why, { recommendedDelayMs: 0 });
   return resultOfFailure(failure);
 }
@@ -107,7 +123,7 @@ export function completionOf(
   gitEvidence: GitEvidence,
 ): CompleteBody {
   const { claimed, settings, redactor } = work;
-  const { outcome, outcomeReason, children, usage } = result;
+  const { outcome, outcomeReason, children, usage = usageOf(work) } = result;
   const { sessionId, denied } = work.executorReport ?? {};
   const { evidence: reported = [], findings = [], files = [] } = work.toolReport ?? {};
   const evidence = {
@@ -160,27 +176,39 @@ export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number
 }
 
 function failureOfExit(work: JobWork): JobFailure | null {
-  const { code, signal } = work.exit ?? { code: null, signal: null };
   const said = work.executorReport?.failure;
   // Coding tools end with 1 for every reason; what they say is more.
-  if (said !== undefined && (code === 0 || said.code !== 'no_result')) return failureOfTool(said);
+  if (said !== undefined) return failureOfTool(said);
+  const summary = describeExit(work);
+  if (summary === null) return null;
+  const { code, signal } = work.exit ?? {};
+  return new JobFailure('execution', signal ? `signal_${signal}` : `exit_${code}`, summary);
+}
+
+/** How the command failed, with its last words; null when it did not. */
+export function describeExit(work: JobWork): string | null {
+  const { code, signal } = work.exit ?? { code: null, signal: null };
   if (code === 0) return null;
   const how = code === null ? `was killed by ${signal}` : `exited with ${code}`;
   const lastWords = lastLine(work, work.tail.stderr) ?? lastLine(work, work.tail.stdout);
-  const summary = `The command ${how}${lastWords === undefined ? '.' : `: ${lastWords}`}`;
-  return new JobFailure('execution', code === null ? `signal_${signal}` : `exit_${code}`, summary);
+  return `The command ${how}${lastWords === undefined ? '.' : `: ${lastWords}`}`;
 }
 
-function failureOfTool({ code, summary, retryMs }: ToolFailure): JobFailure {
-  const rule = providerFailures[code];
+function failureOfTool({ code, summary, retryMs, resetsAtMs }: ToolFailure): JobFailure {
+  const rule = passingFailures[code];
   if (rule === undefined) {
     const retry = retryMs === undefined ? null : { recommendedDelayMs: retryMs };
     return new JobFailure('execution', code, summary, retry);
   }
-  const { spendsAttempt, pauseMs } = rule;
+  const { category, spendsAttempt, occurrencesMax } = rule;
   // This agent pauses; another one, with another account, may take the job at once.
-  const recommendedDelayMs = spendsAttempt ? pauseMs : 0;
-  return new JobFailure('provider', code, summary, { recommendedDelayMs, spendsAttempt });
+  const recommendedDelayMs = retryMs ?? 0;
+  const resetsAt = resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString();
+  return new JobFailure(category, code, summary, {
+    ...{ recommendedDelayMs, spendsAttempt },
+    ...(occurrencesMax === undefined ? {} : { occurrencesMax }),
+    ...(resetsAt === null ? {} : { details: { resetsAt } }),
+  });
 }
 
 function cleanReason(work: JobWork, reason: OutcomeReason): OutcomeReason {

@@ -20,6 +20,7 @@ import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
+import { budgetLeft, findOverspent } from './job-budget.ts';
 import { openJobLog } from './job-log.ts';
 import { isReadOnlyJob } from './job-prompt.ts';
 import {
@@ -27,6 +28,7 @@ import {
   isUnreported,
   type JobResult,
   readResult,
+  resultOfCancel,
   resultOfFailure,
   resultOfStop,
 } from './job-result.ts';
@@ -47,6 +49,8 @@ export interface JobRunOptions {
   onLogGrowth(): void;
   onProgress(progress: string): void;
   onModelAnswer(): void;
+  /** The job must be stopped: it has cost more than its budget. */
+  onOverspent(why: string): void;
 }
 
 /** Why the work was stopped, with a message for people. */
@@ -93,7 +97,9 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       const stopped = stopOf(options.signal);
       if (stopped !== null && isUnreported(stopped.reason)) result = null;
     }
-    const completion = result === null ? null : completionOf(work, result, evidence);
+    const canceled = stopOf(options.signal)?.reason === 'canceled' ? resultOfCancel(work) : null;
+    const reported = result ?? canceled;
+    const completion = reported === null ? null : completionOf(work, reported, evidence);
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
@@ -122,7 +128,7 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
     bytesMax: options.logBytesMax,
     onGrowth: options.onLogGrowth,
   });
-  return {
+  const work: JobWork = {
     ...{ settings, claimed, redactor, log },
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
@@ -135,8 +141,15 @@ async function openWork(options: JobRunOptions): Promise<JobWork> {
     leaseConfirmed: options.leaseConfirmed,
     report: options.onProgress,
     onModelAnswer: options.onModelAnswer,
+    budgetUsd: budgetLeft(claimed.job),
+    onUsage(usage) {
+      work.usage = usage;
+      const overspent = findOverspent(work, usage);
+      if (overspent !== null) options.onOverspent(overspent.message);
+    },
     tail: { stdout: '', stderr: '' },
   };
+  return work;
 }
 
 async function openSession(

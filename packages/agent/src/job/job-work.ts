@@ -1,4 +1,4 @@
-import type { OutcomeReason } from '@signalbox/contract';
+import type { OutcomeReason, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
@@ -55,6 +55,12 @@ export interface JobWork {
   report(progress: string): void;
   /** Called when the tool's model answers. */
   onModelAnswer(): void;
+  /** What this attempt may cost; null: no limit. */
+  budgetUsd: number | null;
+  /** What the tool has used so far, as far as it has told while it ran. */
+  usage?: Usage;
+  /** Keeps what the tool has used so far, and ends a job that has spent its budget. */
+  onUsage(usage: Usage): void;
   /** Present if the executor has sessions. */
   session?: ToolSession;
   worktree?: Worktree;
@@ -75,7 +81,10 @@ export class JobFailure extends Error {
     category: 'environment' | 'execution' | 'agent' | 'provider',
     code: string,
     summary: string,
-    retry: { recommendedDelayMs: number; spendsAttempt?: boolean } | null = null,
+    retry: Pick<
+      Exclude<OutcomeReason, string>,
+      'recommendedDelayMs' | 'spendsAttempt' | 'occurrencesMax' | 'details'
+    > | null = null,
   ) {
     super(summary);
     this.reason = { category, code, retryable: retry !== null, summary, ...retry };

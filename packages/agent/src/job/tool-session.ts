@@ -15,6 +15,7 @@ interface SessionRecord {
   /** The last attempt that used the session. */
   claimGeneration: number;
   sessionId: string | null;
+  costUsd?: number;
   branch: string;
   /** The commit that the worktree began with; null: there is no worktree yet. */
   baseSha: string | null;
@@ -139,6 +140,13 @@ function createSession(
     },
     async keepSessionId(sessionId) {
       record.sessionId = sessionId;
+      await save();
+    },
+    get costUsd() {
+      return record.costUsd ?? 0;
+    },
+    async keepCost(costUsd) {
+      record.costUsd = costUsd;
       await save();
     },
     async keepBase(baseSha) {

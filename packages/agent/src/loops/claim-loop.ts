@@ -50,6 +50,8 @@ export interface ClaimOptions {
 }
 
 export interface ClaimLoop extends Loop {
+  /** Asks again, because other jobs may be claimed than those that a waiting claim has named. */
+  refresh(): void;
   /**
    * Ends the loop. An aborted poll may have been granted a job just before, so its claim key is
    * sent again without waiting: a granted job is accepted instead of staying blocked until its
@@ -94,13 +96,16 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
 
   async function runOnce(stopping: AbortSignal): Promise<number> {
     const agentId = options.agentId();
-    if (agentId === null || !options.mayClaim()) return UNTIL_WOKEN_MS;
+    const mayClaim = options.mayClaim();
+    // A claim that was cut off may have been granted: its key is sent again, in any case.
+    if (agentId === null || (!mayClaim && open === null)) return UNTIL_WOKEN_MS;
     const beganMs = clock.monotonicMs();
     poll = new AbortController();
     try {
-      if (await claim(agentId, longWaitMs, poll.signal)) return 0;
+      if (await claim(agentId, mayClaim ? longWaitMs : 0, poll.signal)) return 0;
+      if (!mayClaim) return UNTIL_WOKEN_MS;
     } catch (error) {
-      if (stopping.aborted) return 0;
+      if (stopping.aborted || poll.signal.aborted) return 0;
       const delayMs = afterTrouble(error);
       await clock.sleep(delayMs, poll.signal);
       return 0;
@@ -116,6 +121,10 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
   const loop = startLoop({ clock, runOnce, onDefect: options.onDefect });
   return {
     wake: () => loop.wake(),
+    refresh() {
+      poll.abort();
+      loop.wake();
+    },
     async stop() {
       const ended = loop.stop();
       poll.abort();

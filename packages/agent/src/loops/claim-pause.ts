@@ -1,73 +1,170 @@
 import type { Clock } from '../clock.ts';
-import { providerFailures, type ToolFailure } from '../executors/tool-failure.ts';
+import type { ToolAccount } from '../executors/tool-account.ts';
+import { type FailureRule, passingFailures, type ToolFailure } from '../executors/tool-failure.ts';
 
-/** Why an agent claims nothing at the moment. */
+/** Why an agent claims nothing for an account at the moment. */
 export interface PauseState {
-  /** A code of `providerFailures`. */
+  /** A code of `passingFailures`. */
   code: string;
   message: string;
   untilMs: number;
+  tool: string;
+  /** Null: all models of the account. */
+  model: string | null;
+}
+
+/** A job that the agent holds. */
+export interface HeldAccount {
+  account: ToolAccount;
+  /** When its work began (monotonic). */
+  begunMs: number;
 }
 
 /**
- * Stops an agent from claiming while the provider of its model does not serve it. Without it, one
- * usage limit would fail every waiting job within seconds.
+ * Stops an agent from claiming while a provider does not serve an account. Without it, one usage
+ * limit would fail every waiting job within seconds. Accounts are apart: jobs of a tool, login or
+ * model that is served go on.
  *
- * After the pause the agent claims one job. If the model answers, it works as before; if not, the
- * next pause is twice as long.
+ * After a pause the agent claims one job of the account. If the model answers it, the agent works
+ * as before; if not, the next pause is twice as long.
  */
-export interface ClaimPause {
-  /** Null while the agent may claim. */
-  state(): PauseState | null;
-  /** How many of its slots the agent may fill. */
-  slots(all: number): number;
-  begin(failure: ToolFailure): void;
-  /** The model answered. */
-  end(): void;
-  /** Forgets the pause without a word, when the agent leaves. */
+export interface ClaimPauses {
+  /** The pauses that last now. */
+  states(): PauseState[];
+  /** The pause that lasts longest for an account; null while it may be used. */
+  stateOf(account: ToolAccount): PauseState | null;
+  /** Whether a job of an account may be claimed beside those that are held. */
+  mayClaim(account: ToolAccount, held: readonly HeldAccount[]): boolean;
+  /** @returns how long the account is paused from now; 0: the failure pauses nothing. */
+  begin(failure: ToolFailure, account: ToolAccount): number;
+  /** The model answered a job. Ends the pauses that had begun before that job. */
+  end(job: HeldAccount): void;
+  /** Forgets the pauses without a word, when the agent leaves. */
   stop(): void;
 }
 
 /** Jitter: a pause lasts up to this share longer, so that agents do not return all at once. */
 const JITTER_SHARE = 0.2;
+const JITTER_MS_MAX = 60_000;
+/** The longest window of a provider is a week. A later reset is tried earlier, by one job. */
+const RESET_MS_MAX = 8 * 24 * 60 * 60_000;
 
-export function createClaimPause(options: {
+const LOOK_MS = 30_000;
+
+/** An account whose last answers were failures. */
+interface Trouble {
+  tool: string;
+  login: string;
+  model: string | null;
+  /** Null: the pause is over, and one job may find out whether the model answers again. */
+  state: PauseState | null;
+  /** When the last pause began (monotonic). */
+  sinceMs: number;
+  /** Pauses in a row. */
+  pauses: number;
+}
+
+export function createClaimPauses(options: {
   clock: Clock;
   random: () => number;
-  /** Called when a pause begins, when it is over, and when the model answered after it. */
+  /** Called when a pause begins and when one is over. */
   onChange(state: PauseState | null): void;
-}): ClaimPause {
-  const { clock, random, onChange } = options;
-  let state: PauseState | null = null;
-  /** Pauses in a row; 0 when the model has answered since. */
-  let pauses = 0;
+  /** Called when more or fewer jobs may be claimed. */
+  onClaimable(): void;
+}): ClaimPauses {
+  const { clock, random, onChange, onClaimable } = options;
+  const troubles = new Map<string, Trouble>();
   const stopping = new AbortController();
 
-  return {
-    state: () => state,
-    slots: (all) => (pauses === 0 ? all : Math.min(all, 1)),
-    begin({ code, summary }) {
-      const rule = providerFailures[code];
-      // Jobs that ran at the same time fail for the same reason.
-      if (rule === undefined || state !== null) return;
-      const baseMs = Math.min(rule.pauseMsMax, rule.pauseMs * 2 ** Math.min(pauses, 20));
-      pauses += 1;
-      const delayMs = baseMs * (1 + random() * JITTER_SHARE);
-      const mine = { code, message: summary, untilMs: clock.nowMs() + delayMs };
-      state = mine;
-      onChange(mine);
-      void clock.sleep(delayMs, stopping.signal).then(() => {
-        if (state !== mine || stopping.signal.aborted) return;
-        state = null;
-        onChange(null);
-      });
-    },
-    end() {
-      if (pauses === 0) return;
-      pauses = 0;
-      state = null;
+  function covering({ tool, login, model }: ToolAccount): Trouble[] {
+    return [...troubles.values()].filter(
+      (one) =>
+        one.tool === tool && one.login === login && (one.model === null || one.model === model),
+    );
+  }
+
+  function pause(trouble: Trouble, state: PauseState): void {
+    Object.assign(trouble, { state, sinceMs: clock.monotonicMs(), pauses: trouble.pauses + 1 });
+    onChange(state);
+    onClaimable();
+    void waitUntil(state.untilMs, clock, stopping.signal).then(() => {
+      if (trouble.state !== state || stopping.signal.aborted) return;
+      trouble.state = null;
       onChange(null);
+      onClaimable();
+    });
+  }
+
+  return {
+    states: () => [...troubles.values()].flatMap(({ state }) => state ?? []),
+    stateOf: (account) =>
+      covering(account)
+        .flatMap(({ state }) => state ?? [])
+        .toSorted((a, b) => b.untilMs - a.untilMs)[0] ?? null,
+    mayClaim(account, held) {
+      return covering(account).every(
+        (trouble) =>
+          trouble.state === null &&
+          // Jobs from before the pause tell nothing about it.
+          !held.some(
+            (job) => job.begunMs >= trouble.sinceMs && covering(job.account).includes(trouble),
+          ),
+      );
+    },
+    begin(failure, { tool, login, model }) {
+      const { code, summary: message } = failure;
+      const rule = passingFailures[code];
+      if (rule === undefined) return 0;
+      const of = isOfAccount(failure) ? null : model;
+      const key = JSON.stringify([tool, login, of]);
+      const fresh = { tool, login, model: of, state: null, sinceMs: 0, pauses: 0 };
+      const trouble = troubles.get(key) ?? fresh;
+      troubles.set(key, trouble);
+      const nowMs = clock.nowMs();
+      // Jobs that ran at the same time fail for the same reason. Only a later reset is news.
+      const isNews = trouble.state === null || (failure.resetsAtMs ?? 0) > trouble.state.untilMs;
+      if (isNews) {
+        const untilMs =
+          nowMs + lengthOf(failure, rule, { nowMs, random: random(), pauses: trouble.pauses });
+        pause(trouble, { code, message, untilMs, tool, model: of });
+      }
+      return (trouble.state?.untilMs ?? nowMs) - nowMs;
+    },
+    end({ account, begunMs }) {
+      const over = covering(account).filter(({ sinceMs }) => begunMs >= sinceMs);
+      if (over.length === 0) return;
+      const ended = new Set(over);
+      for (const [key, trouble] of troubles) if (ended.has(trouble)) troubles.delete(key);
+      const wasPaused = over.some(({ state }) => state !== null);
+      for (const trouble of over) trouble.state = null;
+      if (wasPaused) onChange(null);
+      onClaimable();
     },
     stop: () => stopping.abort(),
   };
+}
+
+/** Whether no other model of the account would answer either. */
+function isOfAccount({ code, isOfModel }: ToolFailure): boolean {
+  return code === 'not_logged_in' || (code === 'usage_limit' && !isOfModel);
+}
+
+/** Until the limit is reset if the tool said when, and longer with each pause in a row if not. */
+function lengthOf(
+  { resetsAtMs = 0 }: ToolFailure,
+  rule: FailureRule,
+  { nowMs, random, pauses }: { nowMs: number; random: number; pauses: number },
+): number {
+  const untilResetMs = Math.min(resetsAtMs - nowMs, RESET_MS_MAX);
+  const backoffMs = Math.min(rule.pauseMsMax, rule.pauseMs * 2 ** Math.min(pauses, 20));
+  const ms = untilResetMs > 0 ? untilResetMs : backoffMs;
+  return ms + random * Math.min(JITTER_MS_MAX, ms * JITTER_SHARE);
+}
+
+/** By the wall clock: timers stand still while a laptop sleeps. */
+async function waitUntil(untilMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let restMs = untilMs - clock.nowMs(); restMs > 0; restMs = untilMs - clock.nowMs()) {
+    if (signal.aborted) return;
+    await clock.sleep(Math.min(restMs, LOOK_MS), signal);
+  }
 }

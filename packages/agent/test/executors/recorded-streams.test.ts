@@ -10,13 +10,15 @@ import { createRedactor } from '../../src/job/redaction.ts';
 
 const SECRET = 'violet-harbour-9-lanterns';
 const { redact } = createRedactor([SECRET]);
+/** When the streams with limits were recorded, by the clock of that machine. */
+const nowMs = () => new Date(2026, 10, 23, 19, 26, 44).getTime();
 
 /** Plays a stream that a real tool has printed (`e2e/tools/`), with a scripted model. */
 async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } & ExecutorReport> {
   const worktree = '/srv/agent/w';
   const reader: OutputReader = stream.startsWith('claude')
-    ? createClaudeReader({ worktree, redact })
-    : createCodexReader({ worktree, redact });
+    ? createClaudeReader({ worktree, redact, nowMs })
+    : createCodexReader({ worktree, redact, nowMs });
   const file = join(import.meta.dirname, 'streams', `${stream}.jsonl`);
   const text = readFileSync(file, 'utf8');
   const lines = text
@@ -31,6 +33,13 @@ async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } 
 }
 
 const failures: Readonly<Record<string, string>> = {
+  'claude-login-session': 'usage_limit',
+  'claude-login-weekly': 'usage_limit',
+  'claude-login-model': 'usage_limit',
+  'claude-login-busy': 'provider_busy',
+  'codex-reset-today': 'usage_limit',
+  'codex-reset-later': 'usage_limit',
+  'codex-unknown': 'tool_error',
   'claude-weekly': 'usage_limit',
   'claude-credit': 'usage_limit',
   'claude-plain429': 'provider_busy',
@@ -64,6 +73,31 @@ for (const [stream, code] of Object.entries(failures)) {
     assert.ok(usage === undefined || (usage.inputTokens ?? 0) > 0);
   });
 }
+
+test('the limit of a login is read with its reset, and whether it is of one model', async () => {
+  const resets = async (stream: string) => {
+    const { failure } = await play(stream);
+    return [failure?.resetsAtMs, failure?.isOfModel ?? false];
+  };
+  // Claude Code tells the second; Codex the minute, in the time of the machine.
+  assert.deepEqual(await resets('claude-login-session'), [1_795_465_604_000, false]);
+  assert.deepEqual(await resets('claude-login-weekly'), [1_795_724_806_000, false]);
+  assert.deepEqual(await resets('claude-login-model'), [1_795_724_811_000, true]);
+  const today = new Date(2026, 10, 23, 20, 27).getTime();
+  const later = new Date(2026, 10, 26, 20, 28).getTime();
+  assert.deepEqual(await resets('codex-reset-today'), [today, false]);
+  assert.deepEqual(await resets('codex-reset-later'), [later, false]);
+});
+
+test('Claude Code that was ended tells what it has used so far', async () => {
+  const reader = createClaudeReader({ redact, nowMs });
+  const file = join(import.meta.dirname, 'streams', 'claude-success.jsonl');
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  for (const line of lines) if (!line.includes('"type":"result"')) reader.readLine(line);
+  const { usage } = await reader.report({});
+  assert.ok((usage?.inputTokens ?? 0) > 0, JSON.stringify(usage));
+  assert.equal(usage?.costUsd, undefined);
+});
 
 test('a retry that worked in the end is no failure, and each try is shown', async () => {
   const { failure, message, lines, log } = await play('claude-retry');
@@ -125,7 +159,7 @@ test('a command in the background adds to the tokens and begins no second sessio
 });
 
 test('a prompt that Claude Code took for its own command is not done', () => {
-  const reader = createClaudeReader({ redact });
+  const reader = createClaudeReader({ redact, nowMs });
   const result = {
     type: 'result',
     subtype: 'success',
@@ -169,7 +203,7 @@ test('a command of Claude that failed has its exit code, and one of a sub-agent 
 });
 
 test('a list of TodoWrite is the plan', () => {
-  const reader = createClaudeReader({ redact });
+  const reader = createClaudeReader({ redact, nowMs });
   const todos = [
     { content: 'Look', status: 'completed', activeForm: 'Looking' },
     { content: 'Mend', status: 'in_progress', activeForm: 'Mending' },
@@ -202,7 +236,7 @@ test('calls, changed files, usage and the session of Codex are told beside the t
 });
 
 test('no part of a secret is left where the argument or the output of a call is cut', () => {
-  const reader = createClaudeReader({ redact });
+  const reader = createClaudeReader({ redact, nowMs });
   for (const before of [190, 790]) {
     const words = `${'x'.repeat(before)}${SECRET}${'y'.repeat(4_000)}`;
     const messages = [

@@ -61,11 +61,11 @@ function printAgents(io: Parameters<typeof printTable>[0], agents: readonly Agen
     [
       {
         title: 'STATUS',
-        text: agentStatusText,
+        text: (agent) => agentStatusText(agent, nowMs),
         style: (text, agent) => colorAgentStatus(styles, agent, text),
       },
       { title: 'AGENT', text: agentName, style: styles.bold },
-      { title: 'HOLDS', text: heldText, isFlexible: true },
+      { title: 'HOLDS', text: (agent) => heldText(agent, nowMs), isFlexible: true },
       { title: 'SEEN', text: ({ lastSeenAt }) => formatAge(lastSeenAt, nowMs), style: styles.dim },
       { title: 'ID', text: ({ agentId }) => shortId(agentId), style: styles.dim, isOptional: true },
       {

@@ -181,7 +181,7 @@ function addQueueOptions(program: Program): void {
     )
     .option('--role <role>', 'role of the agent (default: implementer)')
     .option('--run <id>', 'the run of the job')
-    .option('--budget <usd>', 'limit of cost in US dollars, passed on to the agent', parseAmount)
+    .option('--budget <usd>', 'limit of cost in US dollars, over all attempts', parseAmount)
     .option(
       '--max-attempts <number>',
       `limit of attempts (default: ${ATTEMPTS_MAX_DEFAULT})`,

@@ -6,12 +6,13 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatMoment, parseDurationMs } from '../duration.ts';
+import { formatMoment, formatUntil, parseDurationMs } from '../duration.ts';
 import { type HubSession, openHubSession } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { followJob } from '../job-follow.ts';
 import { findJobId } from '../job-reference.ts';
 import {
+  attemptText,
   branchText,
   changeText,
   colorStatus,
@@ -124,7 +125,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
   printFields(io, [
     ['Kind', `${job.kind}, ${oneLine(job.role)}`],
     ['Priority', job.priority === 0 ? null : String(job.priority)],
-    ['Attempt', job.attempt === 0 ? null : `${job.attempt} of ${job.maxAttempts}`],
+    ['Attempt', attemptText(job)],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],
     ['Enqueued', formatMoment(job.createdAt)],
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
@@ -162,8 +163,12 @@ function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: numb
   const place =
     queuePosition === null ? '' : ` (position ${queuePosition} in its repository's queue)`;
   io.print();
-  io.print(`${io.styles.yellow('Waits:')} ${oneLine(waitingFor.message)}${place}`);
-  for (const { agentId, displayName, obstacle } of waitingFor.agents ?? []) {
-    io.print(`       ${oneLine(displayName) || agentId} ${oneLine(obstacle)}`);
+  const { message, until, agents = [] } = waitingFor;
+  // The hub names a time as on the wire; people read that of their clock.
+  const shown = until === undefined ? message : message.replaceAll(until, formatUntil(until));
+  io.print(`${io.styles.yellow('Waits:')} ${oneLine(shown)}${place}`);
+  for (const { agentId, displayName, obstacle, until: end } of agents) {
+    const rest = end === undefined ? '' : ` (until ${formatUntil(end)})`;
+    io.print(`       ${oneLine(displayName) || agentId} ${oneLine(obstacle)}${rest}`);
   }
 }

@@ -14,17 +14,24 @@ const pauseCodeWords: Readonly<Record<string, string>> = {
   not_logged_in: 'The coding tool is not logged in',
 };
 
-/** Why an agent claims nothing at the moment, and until when; null while it claims. */
+/**
+ * Why an agent claims nothing at the moment, and until when; null while it claims. `tool`: it claims
+ * for other accounts, and nothing for the one of this tool.
+ */
 export function pauseWords(
-  { status, capabilities: { paused } }: Pick<Agent, 'status' | 'capabilities'>,
+  { status, capabilities: { paused, pauses = [] } }: Pick<Agent, 'status' | 'capabilities'>,
   nowMs: number,
-): { reason: string; until: string; message: string } | null {
-  if (paused === undefined || status === 'offline' || Date.parse(paused.until) <= nowMs)
-    return null;
+): { reason: string; until: string; message: string; tool: string | null } | null {
+  const lasting = (one: { until: string } | undefined) =>
+    one !== undefined && status !== 'offline' && Date.parse(one.until) > nowMs;
+  const partial = pauses.find(lasting);
+  const shown = lasting(paused) ? paused : partial;
+  if (shown === undefined) return null;
   return {
-    reason: pauseCodeWords[paused.code] ?? 'Paused by itself',
-    until: formatMoment(paused.until, nowMs),
-    message: plainText(paused.message),
+    reason: pauseCodeWords[shown.code] ?? 'Paused by itself',
+    until: formatMoment(shown.until, nowMs),
+    message: plainText(shown.message),
+    tool: shown === paused ? null : plainText(partial?.tool ?? 'an account'),
   };
 }
 

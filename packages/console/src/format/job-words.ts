@@ -1,4 +1,4 @@
-import type { JobEventKind, JobKind, JobStatus, WaitingFor } from '@signalbox/contract';
+import type { Job, JobEventKind, JobKind, JobStatus, WaitingFor } from '@signalbox/contract';
 
 /** Display words for the wire's values, the same on every page. */
 export const statusWords: Readonly<Record<JobStatus, string>> = {
@@ -60,6 +60,19 @@ export const shortWaitingWords: Readonly<Record<WaitingFor['reason'], string>> =
   agents_paused: 'Every agent is paused',
   agents_at_capacity: 'Every agent is busy',
 };
+
+/**
+ * The number of the attempt, and how many more there may be. The limit itself grows with attempts
+ * that do not count, so it tells people nothing.
+ */
+export function attemptWords({
+  attempt,
+  maxAttempts,
+  status,
+}: Pick<Job, 'attempt' | 'maxAttempts' | 'status'>): string {
+  if (status === 'done' || status === 'canceled') return String(attempt);
+  return `${attempt}, ${maxAttempts - attempt} left`;
+}
 
 /** Whether the job's status is final. */
 export function isFinished(status: JobStatus): boolean {

@@ -45,8 +45,7 @@ export function FailureCard({ job }: { job: Job }) {
       )}
       {reason.isRetryable && job.attempt >= job.maxAttempts && (
         <p className="text-sm">
-          The job may run again, but it has used all {job.maxAttempts} attempts. A retry allows one
-          more.
+          The job may run again, but it has used all its attempts. A retry allows one more.
         </p>
       )}
       <LogEnd job={job} />

@@ -2,6 +2,7 @@ import type { Job } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { classNames } from '../class-names.ts';
+import { attemptWords } from '../format/job-words.ts';
 import { formatCost } from '../format/run-words.ts';
 import { formatDuration } from '../format/time.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -78,7 +79,7 @@ interface JobMetaProps {
 
 /** Where, by whom and for how long, in one line. */
 export function JobMeta({ job, slug, repositoryLabel, agentName }: JobMetaProps) {
-  const { attempt, maxAttempts, createdAt, startedAt, finishedAt, usage } = job;
+  const { attempt, createdAt, startedAt, finishedAt, usage } = job;
   const { workspaceId, runId, agentId } = job;
   const parts: (readonly [name: string, value: ReactNode])[] = [
     ['repository', repositoryLabel],
@@ -90,7 +91,7 @@ export function JobMeta({ job, slug, repositoryLabel, agentName }: JobMetaProps)
         <AgentLink key="agent" slug={slug} name={agentName} agentId={agentId} />
       ),
     ],
-    ['attempt', attempt > 0 && `attempt ${attempt} of ${maxAttempts}`],
+    ['attempt', attempt > 0 && `attempt ${attemptWords(job)}`],
     // Of a later attempt, the time in the queue is not known.
     [
       'queued',

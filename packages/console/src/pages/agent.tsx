@@ -96,7 +96,7 @@ function CommandNote({ agent }: { agent: Agent }) {
   );
 }
 
-/** Why the agent claims nothing at the moment, and when it tries again. */
+/** Why the agent claims nothing at the moment, for all accounts or one, and when it tries again. */
 function PauseNote({ agent }: { agent: Agent }) {
   const pause = useNow((nowMs) => pauseWords(agent, nowMs));
   if (pause === null) return null;
@@ -107,11 +107,15 @@ function PauseNote({ agent }: { agent: Agent }) {
       className="grid gap-1 rounded-lg border border-l-[3px] border-l-warning bg-surface px-4 py-3 text-sm"
     >
       <p className="font-medium">
-        Paused until {pause.until}: {pause.reason}
+        {pause.tool === null ? 'Paused' : `${pause.tool} paused`} until {pause.until}:{' '}
+        {pause.reason}
       </p>
       <p className="whitespace-pre-wrap wrap-anywhere">{pause.message}</p>
       <p className="text-muted">
-        It claims no job until then. Afterwards it claims one, and more if the model answers.
+        {pause.tool === null
+          ? 'It claims no job until then.'
+          : 'It claims no job for this account until then; those of its other accounts go on.'}{' '}
+        Afterwards it claims one, and more if the model answers.
       </p>
     </section>
   );

@@ -21,7 +21,7 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
   const pause = useNow((nowMs) => pauseWords(agent, nowMs));
   return (
     <li className="relative grid min-h-row grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 border-b px-3 py-1.5 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:px-4 lg:grid-cols-[1rem_minmax(8rem,14rem)_minmax(0,1fr)_minmax(0,12rem)_4rem_6.5rem_5.5rem] lg:py-0">
-      <AgentSign status={agent.status} isPaused={pause !== null} />
+      <AgentSign status={agent.status} isPaused={pause?.tool === null} />
       <div className="flex min-w-0 items-baseline gap-2">
         <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }} className={rowLinkClasses}>
           {plainText(nameOfAgent(agent))}
@@ -29,11 +29,11 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
         {command && <span className="shrink-0 text-xs text-warning">{commandWords(command)}</span>}
         {pause && (
           <span title={pause.message} className="shrink-0 text-xs text-warning">
-            Paused until {pause.until}
+            {pause.tool === null ? 'Paused' : `${pause.tool} paused`} until {pause.until}
           </span>
         )}
       </div>
-      <Held agent={agent} slug={slug} idleWord={pause?.reason} />
+      <Held agent={agent} slug={slug} idleWord={pause?.tool === null ? pause.reason : undefined} />
       <p className="hidden truncate text-sm text-muted lg:block">{servesOf(agent, labels)}</p>
       <p className="hidden truncate text-xs text-muted tabular-nums lg:block">
         {agent.agentVersion && <span title="Version">{plainText(agent.agentVersion)}</span>}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { activityQuery } from '../api/activity-queries.ts';
 import { type ActivityView, contextWords, viewActivity } from '../format/activity.ts';
-import { kindWords } from '../format/job-words.ts';
+import { attemptWords, kindWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
 import { usageByModel, usageWords } from '../format/usage-words.ts';
@@ -38,7 +38,7 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ['Kind', kindWords[job.kind]],
         ['Role', plainText(job.role)],
         ['Priority', job.priority],
-        ['Attempt', `${job.attempt} of ${job.maxAttempts}`],
+        ['Attempt', attemptWords(job)],
         [
           'Agent',
           agentId && agentName && (

@@ -61,8 +61,23 @@ export const AgentCapabilities = Type.Object({
       {
         description:
           'Why the agent claims nothing until then, such as usage_limit or not_logged_in. Absent ' +
-          'while it claims.',
+          'while it claims for at least one repository.',
       },
+    ),
+  ),
+  pauses: Type.Optional(
+    List(
+      Type.Object({
+        code: Text(100),
+        message: Text(1_000),
+        until: Timestamp(),
+        tool: Type.Optional(Text(100)),
+        model: Type.Optional(Text(200)),
+        repoIds: List(Id('repository'), 1_000),
+      }),
+      50,
+      'The accounts that the agent does not use until then: by tool, and by model if only that is ' +
+        'limited. Jobs of these repositories wait.',
     ),
   ),
 });

@@ -212,6 +212,14 @@ export const OutcomeReason = Type.Union([
           'could not begin, such as at the limit of its account.',
       }),
     ),
+    occurrencesMax: Type.Optional(
+      Integer(
+        1,
+        1_000,
+        'A retryable outcome is final when this many attempts of the job have ended with its code, ' +
+          'this one included. For a failure that nobody knows.',
+      ),
+    ),
     summary: Type.Optional(Text(10_000)),
     details: Type.Optional(Json()),
   }),
@@ -238,7 +246,12 @@ export const jobFields = {
       description: 'At most one job with the same key runs in the workspace.',
     }),
   ),
-  budget: Type.Optional(JsonObject('Limits for the agent, such as costUsd.')),
+  budget: Type.Optional(
+    JsonObject(
+      'Limits for the agent. costUsd: a job that costs more ends as failed with budget_spent; an ' +
+        'agent whose tool reports no cost fails it with budget_not_enforced.',
+    ),
+  ),
 } as const;
 
 /** A job enqueued by the completion of its parent, in the same transaction. */
@@ -286,7 +299,12 @@ export const Job = Type.Object({
     1_000_000,
     'The number of attempts so far. It is the current claimGeneration.',
   ),
-  maxAttempts: Integer(1, 1_000_000),
+  maxAttempts: Integer(
+    1,
+    1_000_000,
+    'One more for each attempt that did not count and for each retry by a person: ' +
+      'maxAttempts − attempt is how often it may still be tried.',
+  ),
   agentId: Nullable(Id('agent', 'The agent that holds the job, or held it last.')),
   leaseMs: Nullable(LeaseMs),
   leaseExpiresAt: Nullable(Timestamp()),
@@ -300,6 +318,7 @@ export const Job = Type.Object({
   evidence: Nullable(Evidence),
   changed: Nullable(Changed),
   verdict: Nullable(OneOf(verdicts, { description: 'Of the evidence of a job that is done.' })),
+  /** What all attempts that have ended have used. */
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
   parentJobId: Nullable(Id('job')),

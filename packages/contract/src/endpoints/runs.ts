@@ -255,7 +255,7 @@ export const runs = {
     summary: 'Read a run with its milestones, sums and packs',
     description:
       'The milestones that the run has entered, oldest first; the number of its jobs in each ' +
-      'status; the sum of the usage that its latest jobs reported with their last attempts; ' +
+      'status; the sum of the usage that its latest jobs reported with all their attempts; ' +
       'and its context packs, newest first.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
     response: Ok({

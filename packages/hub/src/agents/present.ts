@@ -23,12 +23,17 @@ export function agentStatusAt(row: AgentRow, nowMs: number): Agent['status'] {
   return row.status === 'online' && isHeldBack(row, nowMs) ? 'draining' : row.status;
 }
 
-/** Why an agent claims nothing at the moment; null while it claims. */
+/** Why an agent claims no jobs of a repository at the moment; null while it claims them. */
 export function pauseAt(
-  { paused }: AgentCapabilities,
+  { paused, pauses = [] }: AgentCapabilities,
+  repoId: string,
   nowMs: number,
-): NonNullable<AgentCapabilities['paused']> | null {
-  return paused !== undefined && Date.parse(paused.until) > nowMs ? paused : null;
+): Pick<NonNullable<AgentCapabilities['paused']>, 'message' | 'until'> | null {
+  const lasting = ({ until }: { until: string }) => Date.parse(until) > nowMs;
+  const ofRepository = pauses.find((one) => one.repoIds.includes(repoId) && lasting(one));
+  if (ofRepository !== undefined) return ofRepository;
+  // An agent that names no repositories has one account for all of them.
+  return pauses.length === 0 && paused !== undefined && lasting(paused) ? paused : null;
 }
 
 /** Whether an agent was not heard from for so long that it counts as offline. */

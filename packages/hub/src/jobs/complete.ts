@@ -1,4 +1,4 @@
-import type { ChildJob, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { ChildJob, endpoints, RequestInput, ResponseOf, Usage } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import { type AfterCompletion, runHooks } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -7,6 +7,7 @@ import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { requireRun } from '../runs/upsert.ts';
+import { addUsage } from './add-usage.ts';
 import { addJob } from './enqueue.ts';
 import { type ChildrenParent, limitChild } from './limit-child.ts';
 import { judgeChange, verdictOf } from './policy.ts';
@@ -19,7 +20,7 @@ import {
   updateCompletionAnswer,
   updateJobOutcome,
 } from './store.ts';
-import { hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
+import { countOutcomes, hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
 
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
 type CompleteAnswer = Omit<ResponseOf<typeof endpoints.jobs.complete>, 'ok'>;
@@ -66,8 +67,13 @@ export function completeJob(
     },
     keepLate: (tx, record) => keepLateEvidence(tx, record, input, hash),
     async recordCanceled(tx, record) {
+      const { usage } = input;
       await keepLateEvidence(tx, record, input, hash);
-      recordJobEvent(tx, record.entry, { kind: 'canceled', agentId: input.agentId });
+      updateJobOutcome(tx, { ...record.row, usage: usageWith(record.row, input) });
+      recordJobEvent(tx, record.entry, {
+        ...{ kind: 'canceled', agentId: input.agentId },
+        data: usage === undefined ? null : { usage },
+      });
       await runHooks(deps.hooks.onJobEnded, deps, tx, input);
     },
   });
@@ -93,13 +99,14 @@ async function acceptCompletion(
   { entry, row }: JobRecord,
   { input, hash, isAwaited, following }: Completion,
 ): Promise<CompleteAnswer> {
-  const retryDelayMs = findRetryDelay(deps, entry, input);
+  const retryDelayMs = await findRetryDelay(deps, tx, entry, input);
   const isRetried = retryDelayMs !== null;
   const completed: JobRow = {
     ...row,
     run_id: row.run_id ?? input.runId ?? null,
     // A job that is retried has no result yet; its timeline keeps the result of this attempt.
     ...(isRetried ? noResult : resultOf(row, input)),
+    usage: usageWith(row, input),
     completion_hash: hash,
     completion_attempt: entry.attempt,
     completion_answer: null,
@@ -144,24 +151,40 @@ function plainResult({ jobId, outcome }: CompleteInput): CompleteResult {
   return { jobId, status: outcome, outcome, idempotent: false, spawnedJobIds: [] };
 }
 
-function resultOf(row: JobRow, input: CompleteInput): JobResult {
+/** What all attempts of the job have used, this one included. */
+function usageWith(row: JobRow, { usage }: CompleteInput): string | null {
+  const known = row.usage === null ? null : (JSON.parse(row.usage) as Usage);
+  return jsonOrNull(addUsage(known, usage) ?? undefined);
+}
+
+function resultOf(row: JobRow, input: CompleteInput): Omit<JobResult, 'usage'> {
   return {
     outcome: input.outcome,
     outcome_reason: jsonOrNull(input.outcomeReason),
     message: input.message ?? null,
     evidence: jsonOrNull(input.evidence),
-    usage: jsonOrNull(input.usage),
     changed: judgeChange(row, input),
     verdict: verdictOf(input),
   };
 }
 
 /** The delay before the next attempt, or null when this outcome is final. */
-function findRetryDelay(deps: HubDeps, entry: Entry, input: CompleteInput): number | null {
-  const { outcome, outcomeReason: reason } = input;
+async function findRetryDelay(
+  deps: HubDeps,
+  tx: Tx,
+  entry: Entry,
+  input: CompleteInput,
+): Promise<number | null> {
+  const { outcome, outcomeReason: reason, workspaceId, jobId } = input;
   if (outcome === 'done' || typeof reason !== 'object' || reason.retryable !== true) return null;
   const hasAnother = deps.queue.hasAttemptsLeft(entry) || !spendsAttempt(input);
-  return hasAnother ? (reason.recommendedDelayMs ?? 0) : null;
+  if (!hasAnother) return null;
+  const { occurrencesMax, code } = reason;
+  if (occurrencesMax !== undefined && code !== undefined) {
+    const before = await countOutcomes(tx, workspaceId, jobId, code);
+    if (before + 1 >= occurrencesMax) return null;
+  }
+  return reason.recommendedDelayMs ?? 0;
 }
 
 /** An agent that can never begin must not keep a job from failing for ever. */
@@ -197,7 +220,9 @@ async function keepLateEvidence(
   input: CompleteInput,
   completionHash: string,
 ): Promise<void> {
-  const { workspaceId, jobId, agentId } = input;
+  const { workspaceId, jobId, agentId, outcomeReason: reason } = input;
+  // An agent that has stopped tells what it has used; it has no result that could be late.
+  if (typeof reason === 'object' && reason.code === 'canceled') return;
   if (!(await hasClaimed(tx, workspaceId, jobId, agentId))) return;
   if (await hasLateEvidence(tx, workspaceId, jobId, completionHash)) return;
   recordJobEvent(tx, entry, {

@@ -42,7 +42,7 @@ export async function explainAgents(
 /** Why none of the agents that could do the job claims it; null when one could now. */
 async function explainNoneFree(
   reader: Reader,
-  { workspace_id: workspaceId }: JobPlace,
+  { workspace_id: workspaceId, repo_id: repoId }: JobPlace,
   capable: readonly AgentRow[],
   nowMs: number,
 ): Promise<WaitingFor | null> {
@@ -51,7 +51,7 @@ async function explainNoneFree(
   const ends: string[] = [];
   for (const agent of capable) {
     const capabilities = capabilitiesOf(agent);
-    const pause = pauseAt(capabilities, nowMs);
+    const pause = pauseAt(capabilities, repoId, nowMs);
     const most = capabilities.maxConcurrentJobs;
     if (pause !== null) {
       ends.push(pause.until);

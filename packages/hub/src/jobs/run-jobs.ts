@@ -26,7 +26,7 @@ export async function countJobsOfRun(
   return (await countJobs(reader, workspaceId, { runId })).counts;
 }
 
-/** The sum of the usage that the newest jobs of a run reported with their last attempts. */
+/** The sum of the usage that the newest jobs of a run reported with all their attempts. */
 export async function sumUsageOfRun(
   reader: Reader,
   workspaceId: string,

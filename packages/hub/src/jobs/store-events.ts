@@ -160,6 +160,32 @@ export async function hasLateEvidence(
   return row !== undefined;
 }
 
+/** How many attempts of a job have ended with a code of their reason, retried or not. */
+export async function countOutcomes(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  code: string,
+): Promise<number> {
+  const rows = await reader.allSql<{ data: string }>(
+    `SELECT data FROM job_events WHERE job_key = ${KEY_OF_JOB} AND kind IN ('failed', 'blocked')
+       AND data LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT ?`,
+    [workspaceId, jobId, `%"code":${likeText(JSON.stringify(code))}%`, OUTCOMES_MAX],
+  );
+  // Evidence may contain the same words.
+  return rows.filter(({ data }) => {
+    const { outcomeReason } = JSON.parse(data) as { outcomeReason?: { code?: string } };
+    return outcomeReason?.code === code;
+  }).length;
+}
+
+/** The contract's limit of `occurrencesMax`. */
+const OUTCOMES_MAX = 1_000;
+
+function likeText(text: string): string {
+  return text.replace(/[!%_]/g, '!$&');
+}
+
 /** The sequence numbers of the last events of some jobs; jobs without events are left out. */
 export async function readLastSeqs(
   reader: Reader,

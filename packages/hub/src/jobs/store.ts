@@ -60,13 +60,15 @@ export type JobResult = Pick<
   'outcome' | 'outcome_reason' | 'message' | 'evidence' | 'usage' | 'changed' | 'verdict'
 >;
 
-/** A job that waits for its next attempt has no result; its timeline keeps those of the others. */
-export const noResult: JobResult = {
+/**
+ * A job that waits for its next attempt has no result; its timeline keeps those of the others. Its
+ * usage stays: it is that of all attempts.
+ */
+export const noResult: Omit<JobResult, 'usage'> = {
   outcome: null,
   outcome_reason: null,
   message: null,
   evidence: null,
-  usage: null,
   changed: null,
   verdict: null,
 };

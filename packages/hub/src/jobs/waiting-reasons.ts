@@ -115,7 +115,7 @@ async function explainLanes(
       ({ capabilities, tokenId }) =>
         capabilities.reposAllowed?.includes(repoId) ?? namedByToken.has(`${tokenId} ${repoId}`),
     );
-    const reason = explainLane(serving, needs, { running, nowMs });
+    const reason = explainLane(serving, needs, { repoId, running, nowMs });
     if (reason !== null) reasons.set(lane.lane_id, reason);
   }
   return reasons;
@@ -124,14 +124,20 @@ async function explainLanes(
 function explainLane(
   serving: readonly ComparedAgent[],
   needs: Needs | null,
-  { running, nowMs }: { running: ReadonlyMap<string, number>; nowMs: number },
+  {
+    repoId,
+    running,
+    nowMs,
+  }: { repoId: string; running: ReadonlyMap<string, number>; nowMs: number },
 ): WaitingReason | null {
   if (serving.length === 0) return 'no_agent_serves_repository';
   const capable = serving.filter(
     ({ capabilities }) => needs !== null && meetsNeeds(capabilities, needs),
   );
   if (capable.length === 0) return 'no_agent_with_capabilities';
-  const claiming = capable.filter(({ capabilities }) => pauseAt(capabilities, nowMs) === null);
+  const claiming = capable.filter(
+    ({ capabilities }) => pauseAt(capabilities, repoId, nowMs) === null,
+  );
   if (claiming.length === 0) return 'agents_paused';
   const hasRoom = claiming.some(({ agentId, capabilities: { maxConcurrentJobs: most } }) => {
     return most === undefined || (running.get(agentId) ?? 0) < most;

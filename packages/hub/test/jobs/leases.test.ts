@@ -194,16 +194,17 @@ test('an attempt that is not retryable is final, spent or not', async (t) => {
 const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed, verdict }: Job) => ({
   ...{ outcome, outcomeReason, message, evidence, usage, changed, verdict },
 });
-const noResult = {
-  ...{ outcome: null, outcomeReason: null, message: null, evidence: null, usage: null },
-  changed: null,
-  verdict: null,
-};
 const failure = {
   outcome: 'failed' as const,
   message: 'The build is red.',
   evidence: { commitSha: 'abc', changedFiles: ['a.ts'] },
   usage: { inputTokens: 10 },
+};
+/** The usage stays: it is that of all attempts. */
+const noResult = {
+  ...{ outcome: null, outcomeReason: null, message: null, evidence: null, usage: failure.usage },
+  changed: null,
+  verdict: null,
 };
 
 test('a job that a retryable outcome makes pending shows nothing of the attempt; its timeline does', async (t) => {
@@ -219,7 +220,8 @@ test('a job that a retryable outcome makes pending shows nothing of the attempt;
   assert.partialDeepStrictEqual(event?.data, { outcomeReason, evidence: failure.evidence });
   await h.claim();
   const last = await h.complete(jobId, { ...failure, outcomeReason });
-  assert.partialDeepStrictEqual(last.job, { ...failure, outcomeReason });
+  const usage = { inputTokens: 20 };
+  assert.partialDeepStrictEqual(last.job, { ...failure, usage, outcomeReason });
 });
 
 test('a completion puts a job without a run into the run that it names, and no other job', async (t) => {

@@ -24,6 +24,11 @@ export interface AcpAgent {
   takesCodexConfig?: true;
   /** Its `usage` of a turn is that of the last call of the model. */
   countsLastCallOnly?: true;
+  /**
+   * It reports its cost in US dollars. `session`: its adapter takes a limit, because it tells the
+   * cost at the end of a turn only. `reported`: it tells the cost while it works.
+   */
+  costLimit?: 'session' | 'reported';
   /** It starts MCP servers only where this variable of its environment is `true`. */
   serversNeed?: string;
   /** Lines on its standard error that are about the tool itself, and not about the job. */
@@ -53,6 +58,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     install: 'npm install --global @agentclientprotocol/claude-agent-acp@0.100.0',
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
     showsServerEnv: true,
+    costLimit: 'session',
     noise: /^(\[session\/\w+\] |claude auth status (failed|returned) )/,
     sessionMeta: {
       claudeCode: {
@@ -70,6 +76,8 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     name: 'codex',
     file: 'codex-acp',
     args: [],
+    // After each turn it would ask the model what a person may want to say next.
+    env: { CODEX_ACP_PROMPT_SUGGESTIONS: 'false' },
     mode: 'workspace-write',
     readOnlyMode: 'read-only',
     tellsFailures: true,
@@ -83,6 +91,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     file: 'opencode',
     args: ['acp'],
     countsLastCallOnly: true,
+    costLimit: 'reported',
     // By default it asks about nothing but files outside, so no rule of the agent would be applied.
     env: {
       OPENCODE_PERMISSION: JSON.stringify({

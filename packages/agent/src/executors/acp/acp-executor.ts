@@ -9,7 +9,7 @@ import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { composeToolPrompt } from '../tool-prompt.ts';
-import { type AcpAgent, findAcpAgent } from './acp-agents.ts';
+import { type AcpAgent, acpAgentNames, findAcpAgent } from './acp-agents.ts';
 import { AcpReader } from './acp-messages.ts';
 import type { SessionSettings } from './acp-session.ts';
 import { runAcpTool } from './acp-tool.ts';
@@ -47,7 +47,10 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
   let found: AcpAgent | null = null;
   return {
     name: 'acp',
+    tool: acpAgentNames.includes(options.agent) ? options.agent : 'acp',
     hasSessions: true,
+    modelOf: (requirements) => pickSetting('model', requirements, options) ?? '',
+    reportsCost: () => found?.costLimit !== undefined,
     async check(env, user = null) {
       found = await findAcpAgent(options.agent, env);
       const mode = options.mode ?? found.mode;
@@ -82,7 +85,7 @@ async function converse(
   const isAble = serversNeed === undefined || host.env[serversNeed] === 'true';
   const jobServer = isAble ? options.jobServer : undefined;
   const reader = new AcpReader({
-    ...{ cwd: host.cwd, share, countsLastCallOnly },
+    ...{ cwd: host.cwd, share, countsLastCallOnly, sessionCostUsd: host.session.costUsd },
     redact: (text) => host.redact(text),
   });
   const settings = settingsOf(host, agent, options);
@@ -139,13 +142,18 @@ function settingsOf(
   agent: AcpAgent,
   options: AcpExecutorOptions,
 ): SessionSettings {
-  const wanted = objectOf(job.requirements);
-  const pick = (name: 'model' | 'mode' | 'effort') => {
-    const value = wanted[name];
-    return typeof value === 'string' ? value : options[name];
-  };
+  const pick = (name: keyof SessionSettings) => pickSetting(name, job.requirements, options);
   const mode = pick('mode') ?? (isReadOnly ? agent.readOnlyMode : agent.mode);
   return { model: pick('model'), mode, effort: pick('effort') };
+}
+
+function pickSetting(
+  name: keyof SessionSettings,
+  requirements: unknown,
+  options: SessionSettings,
+): string | undefined {
+  const value = objectOf(requirements)[name];
+  return typeof value === 'string' ? value : options[name];
 }
 
 function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): ExecutorReport {
@@ -164,6 +172,6 @@ function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): E
   };
 }
 
-function failureOf({ code, summary, retryMs }: ToolFailure): ToolFailure {
-  return { code, summary, ...(retryMs === undefined ? {} : { retryMs }) };
+function failureOf({ kind: _, ...failure }: ToolFailure & { kind: string }): ToolFailure {
+  return failure;
 }

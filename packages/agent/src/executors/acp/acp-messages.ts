@@ -7,8 +7,10 @@ import type {
 } from '@agentclientprotocol/sdk/unstable';
 import type { ToolCall, ToolCallKind, Usage } from '@signalbox/contract';
 import type { ShareChanges } from '../../landing/landing-options.ts';
+import { readClaudeLimit } from '../claude-failure.ts';
 import type { ConversationHost } from '../conversation.ts';
 import { objectOf, textOf } from '../json-fields.ts';
+import type { ToldLimit } from '../judge-failure.ts';
 import { type LogPart, plainPart, planPart } from '../log-part.ts';
 import { UsageCount } from './acp-usage.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
@@ -35,6 +37,8 @@ export interface ReaderOptions {
   redact: ConversationHost['redact'];
   /** The tool's `usage` is that of its last call of the model, so what a turn used is unknown. */
   countsLastCallOnly?: boolean;
+  /** What the session had cost when the attempt began. */
+  sessionCostUsd?: number;
 }
 
 const OUTPUT_CHARS_MAX = 4_000;
@@ -60,6 +64,7 @@ export class AcpReader {
   #isLineOpen = false;
   #lastPlan = '';
   #isSpeaking = false;
+  #limit: ToldLimit | null = null;
   #context: { contextTokens?: number; contextTokensMax?: number } = {};
   readonly #usage: UsageCount;
 
@@ -89,6 +94,7 @@ export class AcpReader {
         return this.#onOwnLine({ parts: plainPart(`[mode ${update.currentModeId}]\n`) });
       case 'usage_update':
         this.#usage.addCost(update.cost);
+        this.#limit = readClaudeLimit(update._meta?.['_claude/rateLimit']) ?? this.#limit;
         this.#context = { contextTokens: update.used, contextTokensMax: update.size };
         return { parts: [] };
       case 'config_option_update':
@@ -115,6 +121,16 @@ export class AcpReader {
   /** The tool's last words; '' when it said none since its last tool call. */
   lastMessage(): string {
     return this.#message.trim();
+  }
+
+  /** The last limit of the account that was met, as far as the tool tells. */
+  limit(): ToldLimit | null {
+    return this.#limit;
+  }
+
+  /** What the session has cost so far, with earlier attempts. */
+  sessionCostUsd(): number {
+    return this.#usage.sessionCostUsd;
   }
 
   usage(): Usage | undefined {

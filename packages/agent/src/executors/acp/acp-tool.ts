@@ -1,6 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { Activity } from '@signalbox/contract';
 import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
+import { objectOf } from '../json-fields.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { beginsAgain } from '../tool-prompt.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
@@ -14,10 +15,14 @@ export type AcpEnd =
   | { kind: 'done' }
   /** A person is asked, and has not answered for a while. */
   | { kind: 'parked'; summary: string }
+  /** The work must stop; why is the reason of the host's signal. */
+  | { kind: 'stopped' }
   | ({ kind: 'failed' | 'crashed' } & ToolFailure);
 
 /** A tool that parks has so long to write its session down, before SIGTERM. */
 const PARK_CANCEL_MS = 250;
+/** So long a tool may take to end its turn when the job is stopped, and to tell what it has used. */
+const STOP_CANCEL_MS = 2_000;
 /** A tool that is done may tidy up; its processes are ended after this time. */
 const DONE_GRACE_MS = 2_000;
 /** Prompts per turn, so that a tool that keeps refusing a person's reasons stops. */
@@ -46,14 +51,19 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
   };
   const ended = tool.exited.then((exit): AcpEnd => ({ kind: 'crashed', ...crashOf(tool, exit) }));
   const talked = talk().catch((error: unknown): AcpEnd | Promise<AcpEnd> => {
-    const failure = failureOf(error, agent);
+    const failure = failureOf(error, knownOf(turn));
     // A connection breaks because the tool ends: its exit says more.
     if (failure === null) return ended;
     return { kind: failure.code === 'tool_crashed' ? 'crashed' : 'failed', ...failure };
   });
   try {
-    const end = await Promise.race([talked, parking.promise, ended]);
-    if (end.kind === 'parked' && connection !== null) await cancelTurn(turn, connection, talked);
+    const stopped = aborted(host.signal).then((): AcpEnd => ({ kind: 'stopped' }));
+    const end = await Promise.race([talked, parking.promise, ended, stopped]);
+    const isCut = end.kind === 'parked' || end.kind === 'stopped';
+    if (isCut && connection !== null) {
+      const waitMs = end.kind === 'parked' ? PARK_CANCEL_MS : STOP_CANCEL_MS;
+      await cancelTurn(turn, connection, Promise.race([talked, ended]), waitMs);
+    }
     people.stop();
     await tool.stop(end.kind === 'parked' ? PARK_GRACE_MS : DONE_GRACE_MS);
     await people.settled();
@@ -66,16 +76,24 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
   }
 }
 
-/** Ends the turn in the tool's own way, so that it writes its session down. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Ends the turn in the tool's own way, so that it writes its session down and tells its usage. */
 async function cancelTurn(
   { host }: AcpTurn,
   { agent }: AcpConnection,
   talked: Promise<AcpEnd>,
+  waitMs: number,
 ): Promise<void> {
   const { sessionId } = host.session;
   if (sessionId === null) return;
   await agent.notify(acp.methods.agent.session.cancel, { sessionId });
-  await Promise.race([talked, host.clock.sleep(PARK_CANCEL_MS)]);
+  await Promise.race([talked, host.clock.sleep(waitMs)]);
 }
 
 /** Messages become text of the timeline in the order in which they came. */
@@ -84,11 +102,30 @@ function updates({ reader, host }: AcpTurn, people: People) {
     // While a session is loaded, its history comes again. Sub-agents may have their own sessions.
     if (!people.isListening || sessionId !== host.session.sessionId) return;
     const { parts, progress, usedToolCallId } = reader.read(update);
-    if (update.sessionUpdate === 'agent_message_chunk') host.onModelAnswer();
+    if (update.sessionUpdate === 'usage_update') noteUsage(reader, host);
+    if (isOfModel(update)) host.onModelAnswer();
     if (usedToolCallId !== undefined) people.onToolCallUsed(usedToolCallId);
     if (progress !== undefined) host.report(progress);
     if (parts.length > 0) people.later(() => host.log(parts));
   };
+}
+
+function noteUsage(reader: AcpTurn['reader'], host: AcpTurn['host']): void {
+  const usage = reader.usage();
+  if (usage !== undefined) host.onUsage(usage);
+  // Its file is written in order, and errors of the disk are met by the next write that is awaited.
+  if (reader.sessionCostUsd() !== host.session.costUsd) {
+    host.session.keepCost(reader.sessionCostUsd()).catch(() => {});
+  }
+}
+
+/** Only a model thinks and calls tools. Messages may be the adapter's own, such as its errors. */
+function isOfModel({ sessionUpdate }: acp.SessionUpdate): boolean {
+  return sessionUpdate === 'tool_call' || sessionUpdate === 'agent_thought_chunk';
+}
+
+function knownOf({ agent, reader, host }: AcpTurn) {
+  return { agent, limit: reader.limit(), nowMs: host.clock.nowMs() };
 }
 
 async function work(turn: AcpTurn, connection: AcpConnection, people: People): Promise<AcpEnd> {
@@ -98,7 +135,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   const session = await openSession({
     ...{ connection, cwd: host.cwd, settings: turn.settings, mcpServers: turn.mcpServers },
     knownId: host.session.sessionId,
-    meta: turn.agent.sessionMeta,
+    meta: metaOf(turn),
   });
   const { sessionId, isResumed } = session;
   if (!isResumed) await noteLoss(host);
@@ -122,14 +159,26 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     await host.session.keepTold(answers);
     const { stopReason, ...rest } = await response;
     const used = reader.readTurn({ stopReason, ...rest });
+    noteUsage(reader, host);
     people.later(() => host.log(used));
     await people.onTurnEnd();
-    const failure = failureOfTurn(rest._meta, turn.agent);
+    const failure = failureOfTurn(rest._meta, knownOf(turn));
     if (failure !== null) return { kind: 'failed', ...failure };
+    host.onModelAnswer();
     const reasons = people.takeReasons();
     if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
     text = reasonsPrompt(reasons);
   }
+}
+
+/** What is left of the budget is the limit of this process of the tool. */
+function metaOf({ agent, host, reader }: AcpTurn): AcpTurn['agent']['sessionMeta'] {
+  const { sessionMeta, costLimit } = agent;
+  if (costLimit !== 'session' || host.budgetUsd === null) return sessionMeta;
+  const claudeCode = objectOf(sessionMeta?.claudeCode);
+  const maxBudgetUsd = host.budgetUsd - (reader.usage()?.costUsd ?? 0);
+  const options = { ...objectOf(claudeCode.options), maxBudgetUsd };
+  return { ...sessionMeta, claudeCode: { ...claudeCode, options } };
 }
 
 function sessionOf({ host, about }: AcpTurn, model: string): Activity {

@@ -11,15 +11,28 @@ interface Tokens {
 
 const MODELS_MAX = 20;
 
+export interface UsageOptions {
+  countsLastCallOnly?: boolean;
+  sessionCostUsd?: number;
+}
+
 /** Adds up what the turns of an attempt have used, as far as the tool tells. */
 export class UsageCount {
   readonly #countsLastCallOnly: boolean;
   readonly #models = new Map<string, Tokens>();
   #costUsd: number | undefined;
+  #sessionCostUsd: number;
   #model = '';
 
-  constructor({ countsLastCallOnly = false }: { countsLastCallOnly?: boolean } = {}) {
+  /** @param sessionCostUsd what the session had cost when the attempt began. */
+  constructor({ countsLastCallOnly = false, sessionCostUsd = 0 }: UsageOptions = {}) {
     this.#countsLastCallOnly = countsLastCallOnly;
+    this.#sessionCostUsd = sessionCostUsd;
+  }
+
+  /** What the whole session has cost, by the tool's last words. */
+  get sessionCostUsd(): number {
+    return this.#sessionCostUsd;
   }
 
   /** The model that the session uses, in the words of the tool; '' if it does not tell. */
@@ -27,9 +40,15 @@ export class UsageCount {
     if (model !== '') this.#model = model;
   }
 
-  /** A cost is of the whole session. 0 means that the tool knows no price of the model. */
+  /**
+   * A cost is of the whole session, and that of the attempt is its growth. A tool that was killed
+   * may begin at 0 again. 0 means that the tool knows no price of the model.
+   */
   addCost(cost: Cost | null | undefined): void {
-    if (cost?.currency === 'USD' && cost.amount > 0) this.#costUsd = cost.amount;
+    if (cost?.currency !== 'USD' || cost.amount <= 0) return;
+    const grownUsd = cost.amount - this.#sessionCostUsd;
+    this.#costUsd = (this.#costUsd ?? 0) + (grownUsd >= 0 ? grownUsd : cost.amount);
+    this.#sessionCostUsd = cost.amount;
   }
 
   addTurn(response: PromptResponse): void {

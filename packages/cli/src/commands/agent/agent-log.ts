@@ -42,6 +42,7 @@ const unreportedEnds: Readonly<Record<StopReason, string>> = {
   lease_lost: 'lost to another agent',
   agent_stopped: 'returned to the queue',
   time_limit: 'returned to the queue',
+  budget_spent: 'ended',
 };
 
 /** No result follows these stops, so they determine the exit code. */

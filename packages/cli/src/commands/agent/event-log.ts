@@ -72,8 +72,8 @@ export function describeLifecycle(event: LifecycleEvent, { green, yellow, dim }:
       return `${green('●')} accepting jobs again`;
     case 'paused':
       return (
-        `${yellow('●')} paused until ${formatClock(new Date(event.untilMs))}, ` +
-        `${event.code}: ${oneLine(event.message)}`
+        `${yellow('●')} ${event.isPartial ? `${oneLine(event.tool)} paused` : 'paused'} until ` +
+        `${formatClock(new Date(event.untilMs))}, ${event.code}: ${oneLine(event.message)}`
       );
     case 'unpaused':
       return `${green('●')} claiming again`;

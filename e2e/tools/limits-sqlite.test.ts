@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { toolMissing } from './install-tool.ts';
+import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
+import { hang, limit, limitedAccount, say, shell } from './turns.ts';
+
+const names = ['one', 'two', 'three', 'four', 'five'];
+/** Over ACP, the tools name the minute of the reset only. */
+const PAUSE_LIMIT_MS = 240_000;
+
+const ways = [
+  { how: 'claude', words: /You've hit your 5-hour limit/, args: ['--executor', 'claude'] },
+  { how: 'claude-acp', words: /You've hit your 5-hour limit/, args: ['--acp', 'claude'] },
+  { how: 'codex-acp', words: /hit your usage limit/, args: ['--acp', 'codex'] },
+] as const;
+
+/** What a job costs with the scripted model: a fraction of a cent for each call. */
+const dear = { spent: { input: 1_000, output: 1_000 } };
+
+describe('limits of accounts and budgets under the real tool', {
+  skip: toolMissing('claude', 'claude-acp', 'codex', 'codex-acp'),
+}, () => {
+  let bench: ToolBench;
+  before(async () => {
+    const tools = ['claude', 'claude-acp', 'codex', 'codex-acp'] as const;
+    bench = await startToolBench(tools, {}, { claudeLogin: 'subscription' });
+  });
+  let running: ReturnType<ToolBench['machine']['start']> | null = null;
+  const startAgent = (args: readonly string[]) => {
+    running = bench.machine.start(['agent', 'start', ...args]);
+    return running;
+  };
+  const stopAgent = async () => {
+    running?.child.kill('SIGTERM');
+    await running?.ended;
+    running = null;
+  };
+  afterEach(async () => {
+    await stopAgent();
+    bench.checkRequests();
+  });
+  after(() => bench?.close());
+
+  for (const { how, words, args } of ways) {
+    it(`D1, D4: ${how}, five jobs and the limit of a login: all wait for the reset, and are done`, async () => {
+      const account = limitedAccount(30_000);
+      const ids: string[] = [];
+      for (const name of names) {
+        const scenario = `limit-${how}-${name}`;
+        bench.model.script({ [scenario]: [limit(account), say('Done.')] });
+        ids.push(await bench.enqueue(`Work. [scenario ${scenario}]`));
+      }
+      const agent = startAgent(['--jobs', '2', ...args]);
+      await agent.waitFor(/paused until \d\d:\d\d:\d\d, usage_limit: /);
+      const agents = await bench.machine.run(['agents']);
+      assert.match(agents.stdout, /◐ paused until \d\d:\d\d/);
+      assert.match(agent.stdout, words);
+      await agent.waitFor(/claiming again/, PAUSE_LIMIT_MS);
+      const untilMs = Date.now();
+      await agent.waitFor(/(?:✔ [\s\S]*){5}/, PAUSE_LIMIT_MS);
+      await stopAgent();
+      assert.ok(untilMs >= (account.resetsAtMs ?? Infinity), 'it claimed before the reset');
+      // Two slots were filled before the first answer.
+      assert.ok(account.refused <= 2, `${account.refused} requests during the limit`);
+      for (const jobId of ids) {
+        const { job, events } = await bench.readJob(jobId);
+        const { maxAttempts } = job as unknown as { maxAttempts: number };
+        assert.equal(job.status, 'done', JSON.stringify(job.outcomeReason));
+        assert.ok(job.attempt <= 2, `${job.attempt} attempts`);
+        // The refused attempt did not count.
+        assert.equal(maxAttempts - job.attempt, 4);
+        const refused = events.find(({ kind }) => kind === 'failed');
+        if (refused === undefined) continue;
+        assert.match(JSON.stringify(refused.data), /"code":"usage_limit".*"resetsAt":"2/);
+      }
+    });
+  }
+
+  for (const [how, args] of [
+    ['claude', ['--executor', 'claude', '--allow', 'Bash(*)']],
+    ['claude-acp', ['--acp', 'claude']],
+  ] as const) {
+    it(`D8: ${how}, a job that has spent its budget ends, and keeps its usage`, async () => {
+      const scenario = `budget-${how}`;
+      const turns = [
+        shell('git status', dear),
+        shell('git log -1', dear),
+        shell('ls'),
+        say('Done.'),
+      ];
+      bench.model.script({ [scenario]: turns });
+      const prompt = `Work. [scenario ${scenario}]`;
+      const jobId = await bench.enqueue(prompt, 'work', { budget: { costUsd: 0.01 } });
+      const agent = startAgent(['--once', ...args]);
+      await agent.ended;
+      const answer = await bench.readJob(jobId);
+      const { job } = answer;
+      assert.equal(job.status, 'failed', `${agent.stdout}\n${logOf(answer)}`);
+      assert.equal(job.outcomeReason?.code, 'budget_spent');
+      assert.match(
+        job.message ?? '',
+        /^The job has spent its budget of \$0\.01: it has cost \$0\.\d+/,
+      );
+      assert.ok(Number(job.usage?.costUsd) > 0.01, JSON.stringify(job.usage));
+      assert.ok(bench.model.callsOf(scenario) < turns.length, 'the turn was ended');
+    });
+  }
+
+  it('D8: codex reports no cost, so it refuses a job with a budget', async () => {
+    const jobId = await bench.enqueue('Work.', 'work', { budget: { costUsd: 1 } });
+    await startAgent(['--once', '--acp', 'codex']).ended;
+    const { job } = await bench.readJob(jobId);
+    assert.equal(job.outcomeReason?.code, 'budget_not_enforced', job.status);
+  });
+
+  for (const [how, args] of [
+    ['claude', ['--executor', 'claude', '--allow', 'Bash(*)']],
+    ['claude-acp', ['--acp', 'claude']],
+    ['codex-acp', ['--acp', 'codex']],
+  ] as const) {
+    it(`D8: ${how}, a canceled job keeps what it has used`, async () => {
+      const scenario = `cancel-${how}`;
+      bench.model.script({ [scenario]: [shell('ls', dear), hang()] });
+      const jobId = await bench.enqueue(`Work. [scenario ${scenario}]`);
+      const agent = startAgent(['--once', ...args]);
+      while (bench.model.callsOf(scenario) < 2) await bench.readJob(jobId);
+      await bench.cancel(jobId);
+      await agent.ended;
+      const { job } = await bench.readJob(jobId);
+      assert.equal(job.status, 'canceled');
+      assert.ok(Number(job.usage?.inputTokens) >= 1_000, JSON.stringify(job.usage));
+    });
+  }
+});

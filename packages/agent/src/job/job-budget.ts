@@ -1,0 +1,48 @@
+import type { Job, Usage } from '@signalbox/contract';
+import { objectOf } from '../executors/json-fields.ts';
+import { JobFailure, type JobWork } from './job-work.ts';
+
+/** What this attempt may cost: the budget of the job less what its earlier attempts cost. */
+export function budgetLeft({ budget, usage }: Job): number | null {
+  const { costUsd } = objectOf(budget);
+  if (typeof costUsd !== 'number' || costUsd < 0) return null;
+  return Math.max(0, costUsd - (usage?.costUsd ?? 0));
+}
+
+/**
+ * Refuses a job whose budget is spent, or cannot be enforced: a limit that is not enforced is none.
+ *
+ * @throws {JobFailure}
+ */
+export function checkBudget({ budgetUsd, claimed, settings }: JobWork): void {
+  if (budgetUsd === null) return;
+  if (budgetUsd === 0) throw overspent(claimed.job, undefined);
+  const { executor } = settings;
+  if (executor.reportsCost?.() === true) return;
+  const tool = executor.tool ?? executor.name;
+  throw new JobFailure(
+    'environment',
+    'budget_not_enforced',
+    `The job has a budget, and this agent cannot enforce it: ${tool} reports no cost. Enqueue the ` +
+      'job without a budget, or for an agent with Claude Code.',
+  );
+}
+
+/** The failure of a job that has cost more than its budget; null when it has not. */
+export function findOverspent(work: JobWork, usage: Usage | undefined): JobFailure | null {
+  const { budgetUsd, claimed } = work;
+  if (budgetUsd === null || (usage?.costUsd ?? 0) <= budgetUsd) return null;
+  return overspent(claimed.job, usage);
+}
+
+function overspent(job: Job, used: Usage | undefined): JobFailure {
+  const costUsd = (job.usage?.costUsd ?? 0) + (used?.costUsd ?? 0);
+  const budget = dollars(Number(objectOf(job.budget).costUsd));
+  const summary = `The job has spent its budget of ${budget}: it has cost ${dollars(costUsd)}.`;
+  return new JobFailure('execution', 'budget_spent', summary);
+}
+
+/** Four significant digits: budgets of tests are far below a cent. */
+function dollars(amount: number): string {
+  return `$${Number(amount.toPrecision(4))}`;
+}
