@@ -9,11 +9,15 @@ const said =
 const waits = /\btry again in ((?:\d+ (?:day|hour|minute|second)s?,? ?(?:and )?)+)/i;
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const unitMs: Readonly<Record<string, number>> = {
-  ...{ day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 },
-};
 /** Tools leave out the seconds: the limit is reset within the minute that they name. */
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const unitMs: Readonly<Record<string, number>> = {
+  day: DAY_MS,
+  hour: 3_600_000,
+  minute: MINUTE_MS,
+  second: 1_000,
+};
 /** A time of day that has passed by less than this is of today: the sentence was late. */
 const LATE_MS = 60 * MINUTE_MS;
 
@@ -21,41 +25,61 @@ const LATE_MS = 60 * MINUTE_MS;
 export function readResetTime(sentence: string, nowMs: number): number | undefined {
   const [, wait] = waits.exec(sentence) ?? [];
   if (wait !== undefined) return nowMs + durationOf(wait);
-  const [, month, day, year, hours, minutes = '0', half, zone] = said.exec(sentence) ?? [];
+  const [, month, day, year, hours, minutes = '0', half, named] = said.exec(sentence) ?? [];
   if (hours === undefined) return undefined;
-  const now = zonedNow(nowMs, zone);
-  const time = {
-    hour: (Number(hours) % 12) + (half?.toLowerCase() === 'p' ? 12 : 0),
-    minute: Number(minutes),
-  };
+  const zone = zoneOf(named);
+  const today = new Date(nowMs + offsetMs(nowMs, zone));
+  const hour = (Number(hours) % 12) + (half?.toLowerCase() === 'p' ? 12 : 0);
+  /** The months of JavaScript begin with 0. */
+  const endOfMinute = (ofYear: number, ofMonth: number, ofDay: number) =>
+    instantOf(Date.UTC(ofYear, ofMonth, ofDay, hour, Number(minutes)), zone) + MINUTE_MS;
+  const thisYear = today.getUTCFullYear();
   if (month === undefined) {
-    const today = endOfMinute(now.with(time));
-    return today < nowMs - LATE_MS ? endOfMinute(now.add({ days: 1 }).with(time)) : today;
+    const date = today.getUTCDate();
+    const found = endOfMinute(thisYear, today.getUTCMonth(), date);
+    const isPast = found < nowMs - LATE_MS;
+    return isPast ? endOfMinute(thisYear, today.getUTCMonth(), date + 1) : found;
   }
   const place = months.indexOf(month.toLowerCase());
   if (place < 0) return undefined;
-  const date = { ...time, month: place + 1, day: Number(day) };
-  const found = now.with({ ...date, year: Number(year ?? now.year) });
+  const found = endOfMinute(Number(year ?? thisYear), place, Number(day));
   // Around New Year the date without its year is of the next one.
-  const isPast = year === undefined && endOfMinute(found) < nowMs - 86_400_000;
-  return endOfMinute(isPast ? found.add({ years: 1 }) : found);
+  const isPast = year === undefined && found < nowMs - DAY_MS;
+  return isPast ? endOfMinute(thisYear + 1, place, Number(day)) : found;
 }
 
-function zonedNow(nowMs: number, zone: string | undefined): Temporal.ZonedDateTime {
-  const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
+/** An abbreviation is no zone; that of the machine is the best guess. */
+function zoneOf(named: string | undefined): string | undefined {
   try {
-    return now.toZonedDateTimeISO(zone ?? Temporal.Now.timeZoneId());
+    return new Intl.DateTimeFormat('en', { timeZone: named }).resolvedOptions().timeZone;
   } catch {
-    // An abbreviation that is no zone; that of the machine is the best guess.
-    return now.toZonedDateTimeISO(Temporal.Now.timeZoneId());
+    return undefined;
   }
 }
 
-function endOfMinute(time: Temporal.ZonedDateTime): number {
-  return (
-    time.with({ second: 0, millisecond: 0, microsecond: 0, nanosecond: 0 }).epochMilliseconds +
-    MINUTE_MS
-  );
+/** The instant at which the clocks of a zone show a time, which is given as if it were UTC. */
+function instantOf(shownMs: number, zone: string | undefined): number {
+  const nearMs = shownMs - offsetMs(shownMs, zone);
+  return shownMs - offsetMs(nearMs, zone);
+}
+
+/** How far the clocks of a zone are ahead of UTC at an instant. */
+function offsetMs(atMs: number, zone: string | undefined): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(atMs);
+  const part = (type: Intl.DateTimeFormatPartTypes) =>
+    Number(parts.find((one) => one.type === type)?.value);
+  const time = [part('hour'), part('minute'), part('second')] as const;
+  const shownMs = Date.UTC(part('year'), part('month') - 1, part('day'), ...time);
+  return shownMs - Math.floor(atMs / 1_000) * 1_000;
 }
 
 function durationOf(text: string): number {
