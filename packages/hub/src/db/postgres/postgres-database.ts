@@ -11,6 +11,7 @@ import { numberPlaceholders } from './merged-statement.ts';
 import {
   isConnectionBroken,
   isContention,
+  isStalePlan,
   isUnavailable,
   toContended,
   toUnavailable,
@@ -46,6 +47,9 @@ export interface PostgresOptions {
  * caller would otherwise take all, and the short reads of agents would wait for them.
  */
 const LONG_READS_SHARE = 1 / 2;
+
+/** A read is made again as often when the schema changes meanwhile, as by a script of its owner. */
+const SCHEMA_CHANGES_MAX = 5;
 
 /** Concurrent actions of one transaction: enough to share a commit, few enough to end soon. */
 const CONCURRENT_MAX = 128;
@@ -346,7 +350,10 @@ class PostgresReader implements Reader {
     return (await this.allSql<Row>(sql, values))[0];
   }
 
-  /** Retries once, because a connection may have broken while it was idle. */
+  /**
+   * Retries once on another connection, because one may have broken while it was idle, and after
+   * each change of the schema.
+   */
   async #ask<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
     const caller = actingCaller();
     const read = (session: Session) => session.read<Row>(text, values);
@@ -354,13 +361,14 @@ class PostgresReader implements Reader {
       caller?.isLongRead
         ? this.#longReads.run(caller.key, () => this.#sessions.use(read))
         : this.#shortReads.run(actingBeneficiary(), read);
-    try {
-      return await ask().catch((error: unknown) => {
-        if (!isConnectionBroken(error)) throw error;
-        return ask();
-      });
-    } catch (error) {
-      throw toRefusal(error);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ask();
+      } catch (error) {
+        let triesMax = isConnectionBroken(error) ? 2 : 1;
+        if (isStalePlan(error)) triesMax = SCHEMA_CHANGES_MAX;
+        if (tries >= triesMax) throw toRefusal(error);
+      }
     }
   }
 }

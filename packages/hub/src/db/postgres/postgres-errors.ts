@@ -9,6 +9,7 @@ const READ_ONLY = '25006';
 const UNIQUE_VIOLATION = '23505';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
+const FEATURE_NOT_SUPPORTED = '0A000';
 
 const SERVER_FULL = '53300'; // too_many_connections
 const QUERY_CANCELED = '57014';
@@ -88,16 +89,26 @@ export function isTimeLimit(error: unknown): boolean {
   return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
 }
 
+/**
+ * Whether the schema has changed since the session prepared the statement, so that its rows would
+ * have other columns ("cached plan must not change result type"). Each further use in the session
+ * fails; in a new session the statement succeeds.
+ */
+export function isStalePlan(error: unknown): boolean {
+  // The code has many meanings, and the message may be translated.
+  const { routine } = (error ?? {}) as { routine?: unknown };
+  return codeOf(error) === FEATURE_NOT_SUPPORTED && routine === 'RevalidateCachedQuery';
+}
+
 /** Whether another action interfered; when restarted, this one sees what the other did. */
 export function isConflict(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === UNIQUE_VIOLATION || code === DEADLOCK || code === SERIALIZATION_FAILURE;
+  return codeOf(error) === UNIQUE_VIOLATION || isContention(error);
 }
 
 /** Whether another action interfered and nothing else is wrong: a later try can succeed. */
 export function isContention(error: unknown): boolean {
   const code = codeOf(error);
-  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE || isStalePlan(error);
 }
 
 /** Whether the server, the database or the role has no connection left. */

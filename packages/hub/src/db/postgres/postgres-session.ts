@@ -2,7 +2,13 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { assert } from '../../errors.ts';
 import type { SqlValue } from '../engine.ts';
-import { isConnectionBroken, isDemoted, isServerFull, toUnavailable } from './postgres-errors.ts';
+import {
+  isConnectionBroken,
+  isDemoted,
+  isServerFull,
+  isStalePlan,
+  toUnavailable,
+} from './postgres-errors.ts';
 
 /** The time limits of a session; docs/operate/postgresql.md gives the reasons. */
 export interface SessionLimits {
@@ -60,18 +66,27 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
+interface SessionParts {
+  isPooled: boolean;
+  beginText: string;
+  /** Called when a statement of the session was prepared for an earlier schema. */
+  onStalePlan: () => void;
+}
+
 /** A connection that belongs to one caller until it is released. */
 export class Session {
   readonly #client: pg.PoolClient;
   readonly #isPooled: boolean;
   /** The statements that begin a transaction. */
   readonly beginText: string;
+  readonly #onStalePlan: () => void;
   #broken = false;
 
-  constructor(client: pg.PoolClient, options: { isPooled: boolean; beginText: string }) {
+  constructor(client: pg.PoolClient, { isPooled, beginText, onStalePlan }: SessionParts) {
     this.#client = client;
-    this.#isPooled = options.isPooled;
-    this.beginText = options.beginText;
+    this.#isPooled = isPooled;
+    this.beginText = beginText;
+    this.#onStalePlan = onStalePlan;
   }
 
   async query<Row>(text: string, values: readonly (SqlValue | SqlValue[])[]): Promise<Answer<Row>> {
@@ -145,6 +160,7 @@ export class Session {
       return await answer;
     } catch (error) {
       if (isConnectionBroken(error) || isDemoted(error)) this.#broken = true;
+      if (isStalePlan(error)) this.#onStalePlan();
       throw error;
     }
   }
@@ -180,6 +196,8 @@ const FULL_SERVER_PAUSE_MS = 5_000;
 export class Sessions {
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.PoolClient>();
+  /** Those with statements of an earlier schema. */
+  readonly #stale = new WeakSet<pg.PoolClient>();
   readonly #isPooled: boolean;
   readonly #sessionsMax: number;
   readonly #connectMs: number;
@@ -254,13 +272,24 @@ export class Sessions {
   async acquire(): Promise<Session> {
     if (!this.#isAvailable) throw toUnavailable(new Error('the database is unavailable'));
     try {
-      return new Session(await this.#connect(), {
+      const client = await this.#connect();
+      return new Session(client, {
         isPooled: this.#isPooled,
         beginText: this.#beginText,
+        onStalePlan: () => this.#replaceAll(client),
       });
     } catch (cause) {
       throw toUnavailable(cause);
     }
+  }
+
+  /**
+   * Replaces the connections that were made before the schema changed, each when it is taken next.
+   * @param failed one of them; when it was made since, the schema has changed again.
+   */
+  #replaceAll(failed: pg.PoolClient): void {
+    if (this.#stale.has(failed)) return;
+    for (const client of this.#clients) this.#stale.add(client);
   }
 
   /**
@@ -271,7 +300,9 @@ export class Sessions {
     const endMs = performance.now() + this.#connectMs;
     for (;;) {
       try {
-        return await this.#pool.connect();
+        const client = await this.#pool.connect();
+        if (!this.#stale.has(client)) return client;
+        client.release(true);
       } catch (error) {
         const isLate = performance.now() >= endMs;
         if (!isServerFull(error) || this.#clients.size === 0 || isLate) throw error;

@@ -124,7 +124,7 @@ export async function runExclusive(
     if (outcome.kind !== 'value') await session.script('ROLLBACK TO action');
     actions.charge(actions.elapsedMs() - beganMs);
   }
-  await commit(session);
+  if (!(await commit(session))) throw new Error('the transaction had failed before its commit');
   return deliverOutcomes(ended);
 }
 
@@ -198,6 +198,8 @@ export async function runConcurrent(
     return [...actions];
   }
   if (committed.status === 'rejected') throw committed.reason;
+  // An early read has failed that no action needed.
+  if (!committed.value) return [...actions];
   return deliverOutcomes(ended);
 }
 
@@ -234,10 +236,11 @@ function lockNumberOf(id: string): number {
   return hash === HUB_LOCK ? 1 : hash | 0;
 }
 
-async function commit(session: Session): Promise<void> {
+/** @returns false when the transaction had failed before, so that nothing was kept. */
+async function commit(session: Session): Promise<boolean> {
   const [result] = await session.script('COMMIT');
   // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
-  if (result?.command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
+  return result?.command === 'COMMIT';
 }
 
 /** Runs an action that is alone in progress. A time limit is its outcome, too. */
