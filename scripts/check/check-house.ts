@@ -1,5 +1,5 @@
 // Rules of the house style that no linter has: file names, long lines that the formatter cannot
-// break, tests that are skipped without a reason. Lengths of files and functions and their
+// break, tests that are skipped without a reason, statements of the hub that read `*`. Lengths of files and functions and their
 // complexity are checked by Biome (biome.json).
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,6 +27,11 @@ const longLiteral = /(["'`])[^"'`]{60,}\1/;
 /** Words that promise work; in a comment they require an issue number. */
 const promises = ['TODO', 'FIXME', 'XXX'].join('|');
 const openPromise = new RegExp(`(?://|\\*).*\\b(?:${promises})\\b(?!.*#\\d)`);
+
+/** A statement that reads all columns: it fails when a newer version adds one. */
+const allColumns = /(?:\b(?:SELECT|RETURNING)\s+|\b\w+\.)\*(?=[\s,`']|$)|\.selectAll\(/;
+/** It wraps statements, which name their columns. */
+const wrapper = 'packages/hub/src/db/postgres/merged-statement.ts';
 
 /** All violations of these rules under `root`. */
 export function checkHouse(root: string): Finding[] {
@@ -61,6 +66,10 @@ function checkLines(file: string, source: string): Finding[] {
     if (text.length > max && !isUnbreakable(file, text)) {
       findings.push({ file, line, message: `${text.length} columns; the limit is ${max}` });
     }
+    if (file.startsWith('packages/hub/src/') && file !== wrapper && readsAllColumns(text)) {
+      const message = 'a statement must name its columns: db/schema/columns.ts has those of tables';
+      findings.push({ file, line, message });
+    }
     if (openPromise.test(text)) {
       findings.push({
         file,
@@ -70,6 +79,10 @@ function checkLines(file: string, source: string): Finding[] {
     }
   }
   return findings;
+}
+
+function readsAllColumns(text: string): boolean {
+  return allColumns.test(text) && !/^\s*(?:\/\/|\/?\*)/.test(text);
 }
 
 function isUnbreakable(file: string, text: string): boolean {

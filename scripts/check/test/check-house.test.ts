@@ -56,6 +56,12 @@ const lines: readonly (readonly [what: string, file: string, text: string, isRef
     ['with an address', source, `// see https://a/${'b'.repeat(100)}`, false],
     ['with classes', 'packages/console/src/a.tsx', `<p className="${words}" />;`, false],
     ['of code', 'packages/console/src/a.tsx', `f(${'a, b, c, '.repeat(14)}d);`, true],
+    ['of a statement of all columns', source, "sql('SELECT * FROM jobs')", true],
+    ['of a statement of all columns of an alias', source, '  `SELECT 1, j.* FROM jobs j`', true],
+    ['of a write that returns all columns', source, '  WHERE job_id = ? RETURNING *`', true],
+    ['of a built query of all columns', source, "  .selectAll().where('a')", true],
+    ['of a statement that counts', source, "sql('SELECT COUNT(*) FROM jobs')", false],
+    ['of all columns in a test', 'packages/hub/test/a.ts', "sql('SELECT * FROM jobs')", false],
     ['that promises', source, `// ${'TO'}DO: later`, true],
     ['that promises an issue', source, `// ${'TO'}DO(#12): later`, false],
   ];

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
 export type MembershipRow = MembershipsTable;
@@ -21,7 +22,7 @@ export function readMembership(
   personId: string,
 ): Promise<MembershipRow | undefined> {
   return reader.firstSql<MembershipRow>(
-    'SELECT * FROM memberships WHERE workspace_id = ? AND person_id = ?',
+    `SELECT ${allColumns.memberships} FROM memberships WHERE workspace_id = ? AND person_id = ?`,
     [workspaceId, personId],
   );
 }
@@ -32,7 +33,7 @@ export function listMembershipsOfPerson(
   personId: string,
 ): Promise<MembershipRow[]> {
   return reader.allSql<MembershipRow>(
-    'SELECT * FROM memberships WHERE person_id = ? ORDER BY workspace_id LIMIT ?',
+    `SELECT ${allColumns.memberships} FROM memberships WHERE person_id = ? ORDER BY workspace_id LIMIT ?`,
     [personId, WORKSPACES_OF_PERSON_MAX],
   );
 }
@@ -44,7 +45,7 @@ export function listMemberships(
   page: { limit: number; after: string | null },
 ): Promise<MembershipRow[]> {
   return reader.allSql<MembershipRow>(
-    `SELECT * FROM memberships WHERE workspace_id = ? AND person_id > ?
+    `SELECT ${allColumns.memberships} FROM memberships WHERE workspace_id = ? AND person_id > ?
      ORDER BY person_id LIMIT ?`,
     [workspaceId, page.after ?? '', page.limit + 1],
   );

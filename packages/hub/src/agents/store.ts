@@ -5,6 +5,7 @@ import {
 } from '@signalbox/contract';
 import type { KeptRead, Reader, SqlValue, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
 export type AgentRow = AgentsTable;
@@ -14,10 +15,10 @@ export function readAgent(
   workspaceId: string,
   agentId: string,
 ): Promise<AgentRow | undefined> {
-  return reader.firstSql<AgentRow>('SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?', [
-    workspaceId,
-    agentId,
-  ]);
+  return reader.firstSql<AgentRow>(
+    `SELECT ${allColumns.agents} FROM agents WHERE workspace_id = ? AND agent_id = ?`,
+    [workspaceId, agentId],
+  );
 }
 
 /** Reads an agent and locks its row until the end of the transaction. */
@@ -27,7 +28,7 @@ export function lockAgent(
   agentId: string,
 ): Promise<AgentRow | undefined> {
   return tx.firstSql<AgentRow>(
-    `SELECT * FROM agents WHERE workspace_id = ? AND agent_id = ?${tx.rowLock}`,
+    `SELECT ${allColumns.agents} FROM agents WHERE workspace_id = ? AND agent_id = ?${tx.rowLock}`,
     [workspaceId, agentId],
   );
 }
@@ -56,7 +57,7 @@ export function readAgentOfMachine(
   machineFingerprint: string,
 ): Promise<AgentRow | undefined> {
   return reader.firstSql<AgentRow>(
-    `SELECT * FROM agents
+    `SELECT ${allColumns.agents} FROM agents
      WHERE workspace_id = ? AND principal_id = ? AND machine_fingerprint = ?`,
     [workspaceId, principalId, machineFingerprint],
   );
@@ -194,7 +195,7 @@ export function listAgents(
     );
   }
   return reader.allSql<AgentRow>(
-    `SELECT * FROM agents WHERE ${conditions.join(' AND ')} ORDER BY agent_id DESC LIMIT ?`,
+    `SELECT ${allColumns.agents} FROM agents WHERE ${conditions.join(' AND ')} ORDER BY agent_id DESC LIMIT ?`,
     [...values, page.limit + 1],
   );
 }
@@ -235,7 +236,7 @@ export function listAgentsNow(
   const status = statusSql(nowMs);
   // The first condition is for the index.
   return reader.allSql<AgentRow>(
-    `SELECT * FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND ${status.text} = ?
+    `SELECT ${allColumns.agents} FROM agents WHERE workspace_id = ? AND last_seen_at > ? AND ${status.text} = ?
      LIMIT ?`,
     [workspaceId, nowMs - AGENT_OFFLINE_AFTER_MS, ...status.values, wanted, limit],
   );

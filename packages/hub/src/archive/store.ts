@@ -38,7 +38,8 @@ export function listRemovals(
   limit: number,
 ): Promise<Removal[]> {
   return reader.allSql<Removal>(
-    'SELECT * FROM entry_removals WHERE workspace_id = ? ORDER BY entry_id LIMIT ?',
+    `SELECT workspace_id, entry_id, queue, finished_at, last_seq FROM entry_removals
+     WHERE workspace_id = ? ORDER BY entry_id LIMIT ?`,
     [workspaceId, limit],
   );
 }

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns, listColumns } from '../db/schema/columns.ts';
 import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
@@ -20,7 +21,7 @@ export function listAuditEntries(
 ): Promise<AuditEntry[]> {
   let query = reader.build
     .selectFrom('audit_entries')
-    .selectAll()
+    .select(listColumns('audit_entries'))
     .where('workspace_id', '=', workspaceId)
     .orderBy('seq', 'desc')
     .limit(page.limit + 1);
@@ -41,7 +42,7 @@ export function listAuditEntriesAfter(
   limit: number,
 ): Promise<AuditEntry[]> {
   return reader.allSql<AuditEntry>(
-    'SELECT * FROM audit_entries WHERE workspace_id = ? AND seq > ? ORDER BY seq LIMIT ?',
+    `SELECT ${allColumns.audit_entries} FROM audit_entries WHERE workspace_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     [workspaceId, afterSeq, limit],
   );
 }

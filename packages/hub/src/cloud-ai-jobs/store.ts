@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { CloudAiJobsTable } from '../db/schema/cloud-ai-jobs.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
 
 export type CloudAiJobRow = CloudAiJobsTable;
@@ -38,7 +39,7 @@ export function readCloudAiJob(
   cloudAiJobId: string,
 ): Promise<CloudAiJobRow | undefined> {
   return reader.firstSql<CloudAiJobRow>(
-    'SELECT * FROM cloud_ai_jobs WHERE workspace_id = ? AND cloud_ai_job_id = ?',
+    `SELECT ${allColumns.cloud_ai_jobs} FROM cloud_ai_jobs WHERE workspace_id = ? AND cloud_ai_job_id = ?`,
     [workspaceId, cloudAiJobId],
   );
 }
@@ -53,7 +54,8 @@ export function readWholeCloudAiJob(
   cloudAiJobId: string,
 ): Promise<(Entry & CloudAiJobRow) | undefined> {
   return reader.firstSql<Entry & CloudAiJobRow>(
-    `SELECT e.*, j.* FROM cloud_ai_jobs AS j JOIN queue_entries AS e
+    `SELECT ${columnsOf('e', 'queue_entries')}, ${columnsOf('j', 'cloud_ai_jobs')}
+     FROM cloud_ai_jobs AS j JOIN queue_entries AS e
        ON e.workspace_id = j.workspace_id AND e.entry_id = j.cloud_ai_job_id
      WHERE j.workspace_id = ? AND j.cloud_ai_job_id = ?`,
     [workspaceId, cloudAiJobId],

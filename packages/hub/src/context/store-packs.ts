@@ -1,4 +1,5 @@
 import type { EngineName, Reader, Tx } from '../db/engine.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
 
 export type PackRow = ContextPacksTable;
@@ -58,7 +59,7 @@ const chosenItems: Readonly<Record<EngineName, string>> = {
     CROSS JOIN context_items AS i ON i.workspace_id = ? AND i.item_id = c."itemId"`,
   postgres: `json_to_recordset(?::json) AS c(position bigint, "itemId" text, "contentHash" text,
       "updatedAtMs" bigint, reason text)
-    CROSS JOIN LATERAL (SELECT * FROM context_items
+    CROSS JOIN LATERAL (SELECT ${allColumns.context_items} FROM context_items
       WHERE workspace_id = ? AND item_id = c."itemId" OFFSET 0) AS i`,
 };
 
@@ -93,12 +94,12 @@ export function readPack(
 ): Promise<PackRow | undefined> {
   return packId === undefined
     ? reader.firstSql<PackRow>(
-        `SELECT * FROM context_packs WHERE workspace_id = ? AND run_id = ?
+        `SELECT ${allColumns.context_packs} FROM context_packs WHERE workspace_id = ? AND run_id = ?
          ORDER BY version DESC LIMIT 1`,
         [workspaceId, runId],
       )
     : reader.firstSql<PackRow>(
-        'SELECT * FROM context_packs WHERE workspace_id = ? AND pack_id = ? AND run_id = ?',
+        `SELECT ${allColumns.context_packs} FROM context_packs WHERE workspace_id = ? AND pack_id = ? AND run_id = ?`,
         [workspaceId, packId, runId],
       );
 }
@@ -111,7 +112,7 @@ export function listPacks(
   limit: number,
 ): Promise<(PackRow & { items: number })[]> {
   return reader.allSql<PackRow & { items: number }>(
-    `SELECT p.*, (SELECT COUNT(*) FROM context_pack_items i
+    `SELECT ${columnsOf('p', 'context_packs')}, (SELECT COUNT(*) FROM context_pack_items i
        WHERE i.workspace_id = p.workspace_id AND i.pack_id = p.pack_id) AS items
      FROM context_packs p WHERE p.workspace_id = ? AND p.run_id = ?
      ORDER BY p.version DESC LIMIT ?`,
@@ -133,7 +134,8 @@ export function listPackItems(
   packId: string,
 ): Promise<PackItemRow[]> {
   return reader.allSql<PackItemRow>(
-    `SELECT * FROM context_pack_items WHERE workspace_id = ? AND pack_id = ? ORDER BY position`,
+    `SELECT ${allColumns.context_pack_items} FROM context_pack_items
+     WHERE workspace_id = ? AND pack_id = ? ORDER BY position`,
     [workspaceId, packId],
   );
 }

@@ -1,4 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
 import { matchText } from '../db/text-hash.ts';
 
@@ -54,7 +55,7 @@ export function readItem(
   itemId: string,
 ): Promise<ContextItemRow | undefined> {
   return reader.firstSql<ContextItemRow>(
-    'SELECT * FROM context_items WHERE workspace_id = ? AND item_id = ?',
+    `SELECT ${allColumns.context_items} FROM context_items WHERE workspace_id = ? AND item_id = ?`,
     [workspaceId, itemId],
   );
 }
@@ -67,7 +68,7 @@ export function readItemBySource(
 ): Promise<ContextItemRow | undefined> {
   const { engine } = reader;
   return reader.firstSql<ContextItemRow>(
-    `SELECT * FROM context_items WHERE workspace_id = ? AND ${matchText(engine, 'source')}
+    `SELECT ${allColumns.context_items} FROM context_items WHERE workspace_id = ? AND ${matchText(engine, 'source')}
        AND ${matchText(engine, 'source_ref')}`,
     [workspaceId, source, sourceRef],
   );

@@ -1,13 +1,15 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
 /** A device session. It has no workspace before its approval, so its id alone is the key. */
 export type DeviceRow = DeviceSessionsTable;
 
 export function readDevice(reader: Reader, deviceId: string): Promise<DeviceRow | undefined> {
-  return reader.firstSql<DeviceRow>('SELECT * FROM device_sessions WHERE device_id = ?', [
-    deviceId,
-  ]);
+  return reader.firstSql<DeviceRow>(
+    `SELECT ${allColumns.device_sessions} FROM device_sessions WHERE device_id = ?`,
+    [deviceId],
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { ChatTeamClaimsTable, ChatTeamsTable } from '../db/schema/integrations.ts';
 
 export type ChatTeamRow = ChatTeamsTable;
@@ -6,12 +7,15 @@ export type ChatTeamClaimRow = ChatTeamClaimsTable;
 
 /** Finds the mapping of a team. The messages of a team name no workspace. */
 export function readChatTeam(reader: Reader, teamId: string): Promise<ChatTeamRow | undefined> {
-  return reader.firstSql<ChatTeamRow>('SELECT * FROM chat_teams WHERE team_id = ?', [teamId]);
+  return reader.firstSql<ChatTeamRow>(
+    `SELECT ${allColumns.chat_teams} FROM chat_teams WHERE team_id = ?`,
+    [teamId],
+  );
 }
 
 export function listChatTeams(reader: Reader, workspaceId: string): Promise<ChatTeamRow[]> {
   return reader.allSql<ChatTeamRow>(
-    'SELECT * FROM chat_teams WHERE workspace_id = ? ORDER BY team_id',
+    `SELECT ${allColumns.chat_teams} FROM chat_teams WHERE workspace_id = ? ORDER BY team_id`,
     [workspaceId],
   );
 }
@@ -68,7 +72,8 @@ export function listChatTeamClaims(
   nowMs: number,
 ): Promise<ChatTeamClaimRow[]> {
   return reader.allSql<ChatTeamClaimRow>(
-    'SELECT * FROM chat_team_claims WHERE workspace_id = ? AND expires_at > ? ORDER BY team_id',
+    `SELECT ${allColumns.chat_team_claims} FROM chat_team_claims
+     WHERE workspace_id = ? AND expires_at > ? ORDER BY team_id`,
     [workspaceId, nowMs],
   );
 }
@@ -81,7 +86,7 @@ export function readChatTeamClaim(
   nowMs: number,
 ): Promise<ChatTeamClaimRow | undefined> {
   return reader.firstSql<ChatTeamClaimRow>(
-    'SELECT * FROM chat_team_claims WHERE team_id = ? AND code = ? AND expires_at > ?',
+    `SELECT ${allColumns.chat_team_claims} FROM chat_team_claims WHERE team_id = ? AND code = ? AND expires_at > ?`,
     [teamId, code, nowMs],
   );
 }

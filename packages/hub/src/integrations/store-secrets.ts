@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
 export type IntegrationSecretRow = IntegrationSecretsTable;
@@ -13,7 +14,7 @@ export function listIntegrationSecrets(
   workspaceId: string,
 ): Promise<IntegrationSecretRow[]> {
   return reader.allSql<IntegrationSecretRow>(
-    `SELECT * FROM integration_secrets WHERE workspace_id = ? AND revoked_at IS NULL
+    `SELECT ${allColumns.integration_secrets} FROM integration_secrets WHERE workspace_id = ? AND revoked_at IS NULL
      ORDER BY secret_id`,
     [workspaceId],
   );
@@ -25,7 +26,7 @@ export function readIntegrationSecret(
   secretHash: string,
 ): Promise<IntegrationSecretRow | undefined> {
   return reader.firstSql<IntegrationSecretRow>(
-    'SELECT * FROM integration_secrets WHERE secret_hash = ? AND revoked_at IS NULL',
+    `SELECT ${allColumns.integration_secrets} FROM integration_secrets WHERE secret_hash = ? AND revoked_at IS NULL`,
     [secretHash],
   );
 }

@@ -1,4 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
 
@@ -32,7 +33,7 @@ export function readEvent(
   eventId: string,
 ): Promise<IntegrationEventRow | undefined> {
   return reader.firstSql<IntegrationEventRow>(
-    'SELECT * FROM integration_events WHERE workspace_id = ? AND event_id = ?',
+    `SELECT ${allColumns.integration_events} FROM integration_events WHERE workspace_id = ? AND event_id = ?`,
     [workspaceId, eventId],
   );
 }
@@ -43,7 +44,7 @@ export function readEventByKey(
   keyHash: string,
 ): Promise<IntegrationEventRow | undefined> {
   return reader.firstSql<IntegrationEventRow>(
-    'SELECT * FROM integration_events WHERE workspace_id = ? AND key_hash = ?',
+    `SELECT ${allColumns.integration_events} FROM integration_events WHERE workspace_id = ? AND key_hash = ?`,
     [workspaceId, keyHash],
   );
 }

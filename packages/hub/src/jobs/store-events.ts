@@ -1,5 +1,6 @@
 import type { JobEventKind } from '@signalbox/contract';
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { JobEventsTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
 
@@ -110,7 +111,7 @@ export function listEvents(
   page: { after: number; limit: number },
 ): Promise<JobEventRow[]> {
   return reader.allSql<JobEventRow>(
-    `SELECT * FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq > ?
+    `SELECT ${allColumns.job_events} FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq > ?
      ORDER BY seq LIMIT ?`,
     [workspaceId, jobId, page.after, page.limit],
   );
@@ -124,7 +125,7 @@ export function listLastEvents(
   page: { before?: number | undefined; limit: number },
 ): Promise<JobEventRow[]> {
   return reader.allSql<JobEventRow>(
-    `SELECT * FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq < ?
+    `SELECT ${allColumns.job_events} FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq < ?
      ORDER BY seq DESC LIMIT ?`,
     [workspaceId, jobId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit],
   );

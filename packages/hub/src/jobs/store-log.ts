@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { JobLogMarksTable, JobLogsTable } from '../db/schema/tables.ts';
 import { KEY_OF_JOB } from './store-events.ts';
 
@@ -24,7 +25,10 @@ const valuesOf = ({ workspaceId, jobId, attempt }: LogRef) => [workspaceId, jobI
 const OF_LOG = 'workspace_id = ? AND job_id = ? AND attempt = ?';
 
 export function readJobLog(reader: Reader, ref: LogRef): Promise<JobLogRow | undefined> {
-  return reader.firstSql<JobLogRow>(`SELECT * FROM job_logs WHERE ${OF_LOG}`, valuesOf(ref));
+  return reader.firstSql<JobLogRow>(
+    `SELECT ${allColumns.job_logs} FROM job_logs WHERE ${OF_LOG}`,
+    valuesOf(ref),
+  );
 }
 
 /** The logs of the latest attempts that have one, latest first. */
@@ -34,7 +38,7 @@ export function listJobLogs(
   limit: number,
 ): Promise<JobLogRow[]> {
   return reader.allSql<JobLogRow>(
-    `SELECT * FROM job_logs WHERE workspace_id = ? AND job_id = ?
+    `SELECT ${allColumns.job_logs} FROM job_logs WHERE workspace_id = ? AND job_id = ?
      ORDER BY attempt DESC LIMIT ?`,
     [workspaceId, jobId, limit],
   );

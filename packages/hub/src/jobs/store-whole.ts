@@ -1,4 +1,5 @@
 import type { Reader } from '../db/engine.ts';
+import { columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
@@ -11,7 +12,8 @@ import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
 /** Entry and row of a job, whose only common column is the workspace. */
 export type WholeJob = Entry & JobRow;
 
-const WHOLE_JOBS = `SELECT e.*, j.* FROM jobs AS j
+const WHOLE_JOBS = `SELECT ${columnsOf('e', 'queue_entries')}, ${columnsOf('j', 'jobs')}
+  FROM jobs AS j
   JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id`;
 
 export function readWholeJob(

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/tables.ts';
 
 export type JobRow = JobsTable;
@@ -48,10 +49,10 @@ export function readJob(
   workspaceId: string,
   jobId: string,
 ): Promise<JobRow | undefined> {
-  return reader.firstSql<JobRow>('SELECT * FROM jobs WHERE workspace_id = ? AND job_id = ?', [
-    workspaceId,
-    jobId,
-  ]);
+  return reader.firstSql<JobRow>(
+    `SELECT ${allColumns.jobs} FROM jobs WHERE workspace_id = ? AND job_id = ?`,
+    [workspaceId, jobId],
+  );
 }
 
 /** The columns that tell how the last attempt ended. */

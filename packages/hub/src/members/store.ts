@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 import { hashLinkToken } from '../people/link-token.ts';
 
@@ -21,9 +22,10 @@ export function readInvitationByLink(
   reader: Reader,
   linkToken: string,
 ): Promise<InvitationRow | undefined> {
-  return reader.firstSql<InvitationRow>('SELECT * FROM invitations WHERE link_hash = ?', [
-    hashLinkToken(linkToken),
-  ]);
+  return reader.firstSql<InvitationRow>(
+    `SELECT ${allColumns.invitations} FROM invitations WHERE link_hash = ?`,
+    [hashLinkToken(linkToken)],
+  );
 }
 
 /** Reads an open invitation by its link alone: the link determines the workspace. */
@@ -33,7 +35,7 @@ export function readOpenInvitationByLink(
   nowMs: number,
 ): Promise<InvitationRow | undefined> {
   return reader.firstSql<InvitationRow>(
-    `SELECT * FROM invitations WHERE link_hash = ? AND ${OPEN}`,
+    `SELECT ${allColumns.invitations} FROM invitations WHERE link_hash = ? AND ${OPEN}`,
     [hashLinkToken(linkToken), nowMs],
   );
 }
@@ -45,7 +47,7 @@ export function readOpenInvitation(
   nowMs: number,
 ): Promise<InvitationRow | undefined> {
   return reader.firstSql<InvitationRow>(
-    `SELECT * FROM invitations WHERE workspace_id = ? AND invitation_id = ? AND ${OPEN}`,
+    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND invitation_id = ? AND ${OPEN}`,
     [workspaceId, invitationId, nowMs],
   );
 }
@@ -59,7 +61,7 @@ export function listOpenInvitations(
 ): Promise<InvitationRow[]> {
   const isBefore = page.before === null ? '' : 'AND invitation_id < ?';
   return reader.allSql<InvitationRow>(
-    `SELECT * FROM invitations WHERE workspace_id = ? AND ${OPEN} ${isBefore}
+    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND ${OPEN} ${isBefore}
      ORDER BY invitation_id DESC LIMIT ?`,
     [workspaceId, nowMs, ...(page.before === null ? [] : [page.before]), page.limit + 1],
   );
@@ -73,7 +75,7 @@ export function listOpenInvitationsBy(
   nowMs: number,
 ): Promise<InvitationRow[]> {
   return reader.allSql<InvitationRow>(
-    `SELECT * FROM invitations WHERE workspace_id = ? AND created_by = ? AND ${OPEN}`,
+    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND created_by = ? AND ${OPEN}`,
     [workspaceId, personId, nowMs],
   );
 }
@@ -85,7 +87,7 @@ export function listAllOpenInvitationsBy(
   nowMs: number,
 ): Promise<InvitationRow[]> {
   return reader.allSql<InvitationRow>(
-    `SELECT * FROM invitations WHERE created_by = ? AND ${OPEN}
+    `SELECT ${allColumns.invitations} FROM invitations WHERE created_by = ? AND ${OPEN}
      ORDER BY workspace_id, invitation_id`,
     [personId, nowMs],
   );

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
 
 export type PasswordResetRow = PasswordResetsTable;
@@ -9,9 +10,10 @@ export function readPasswordReset(
   reader: Reader,
   linkHash: string,
 ): Promise<PasswordResetRow | undefined> {
-  return reader.firstSql<PasswordResetRow>('SELECT * FROM password_resets WHERE link_hash = ?', [
-    linkHash,
-  ]);
+  return reader.firstSql<PasswordResetRow>(
+    `SELECT ${allColumns.password_resets} FROM password_resets WHERE link_hash = ?`,
+    [linkHash],
+  );
 }
 
 export async function insertPasswordReset(

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
 export type PersonRow = PeopleTable;
@@ -27,13 +28,15 @@ export const ACCOUNTS_OF_ADDRESS_MAX = 20;
  */
 export function listPeopleByEmail(reader: Reader, email: string): Promise<PersonRow[]> {
   return reader.allSql<PersonRow>(
-    'SELECT * FROM people WHERE email = ? ORDER BY created_at, person_id LIMIT ?',
+    `SELECT ${allColumns.people} FROM people WHERE email = ? ORDER BY created_at, person_id LIMIT ?`,
     [email, ACCOUNTS_OF_ADDRESS_MAX],
   );
 }
 
 export function readPerson(reader: Reader, personId: string): Promise<PersonRow | undefined> {
-  return reader.firstSql<PersonRow>('SELECT * FROM people WHERE person_id = ?', [personId]);
+  return reader.firstSql<PersonRow>(`SELECT ${allColumns.people} FROM people WHERE person_id = ?`, [
+    personId,
+  ]);
 }
 
 /** A person as other people see them. */
@@ -103,20 +106,23 @@ export function readSessionByHash(
   sessionHash: string,
 ): Promise<SessionOfPerson | undefined> {
   return reader.firstSql(
-    `SELECT s.*, p.name AS person_name FROM sessions s
+    `SELECT ${columnsOf('s', 'sessions')}, p.name AS person_name FROM sessions s
      JOIN people p ON p.person_id = s.person_id WHERE s.session_hash = ?`,
     [sessionHash],
   );
 }
 
 export function readSession(reader: Reader, sessionId: string): Promise<SessionRow | undefined> {
-  return reader.firstSql<SessionRow>('SELECT * FROM sessions WHERE session_id = ?', [sessionId]);
+  return reader.firstSql<SessionRow>(
+    `SELECT ${allColumns.sessions} FROM sessions WHERE session_id = ?`,
+    [sessionId],
+  );
 }
 
 /** The sessions that were not revoked, last used first; some may have expired. */
 export function listSessions(reader: Reader, personId: string): Promise<SessionRow[]> {
   return reader.allSql<SessionRow>(
-    `SELECT * FROM sessions WHERE person_id = ? AND revoked_at IS NULL
+    `SELECT ${allColumns.sessions} FROM sessions WHERE person_id = ? AND revoked_at IS NULL
      ORDER BY last_seen_at DESC, session_id DESC LIMIT 200`,
     [personId],
   );

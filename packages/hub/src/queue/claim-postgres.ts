@@ -1,4 +1,5 @@
 import type { BatchedWork, Reader } from '../db/engine.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from './entry.ts';
 
 /*
@@ -14,6 +15,8 @@ export interface ClaimRequest {
 
 /** Extra candidates to select, since other transactions may hold locks on the first ones. */
 const MORE_CANDIDATES = 32;
+const OF_CANDIDATE = columnsOf('e', 'queue_entries');
+const OF_LOCKED = columnsOf('locked', 'queue_entries');
 /** The factor by which the next search is larger when there were too few. */
 const FURTHER = 8;
 
@@ -82,8 +85,8 @@ async function lockInLanes(
     const rows = await reader.allSql<LockedRow>(
       `WITH candidates AS MATERIALIZED (${candidatesOf(looked)}),
        locked AS MATERIALIZED (
-         SELECT e.* FROM candidates CROSS JOIN LATERAL (
-           SELECT * FROM queue_entries AS q
+         SELECT ${OF_CANDIDATE} FROM candidates CROSS JOIN LATERAL (
+           SELECT ${allColumns.queue_entries} FROM queue_entries AS q
            WHERE q.workspace_id = candidates.workspace_id AND q.entry_id = candidates.entry_id
              AND q.hold IS NOT DISTINCT FROM 'ready'
              AND q.entry_id NOT IN (SELECT value FROM json_each(?))
@@ -91,7 +94,7 @@ async function lockInLanes(
          ) AS e
          LIMIT ?
        )
-       SELECT (SELECT COUNT(*) FROM candidates) AS seen, locked.*
+       SELECT (SELECT COUNT(*) FROM candidates) AS seen, ${OF_LOCKED}
        FROM (SELECT 1) AS always LEFT JOIN locked ON TRUE
        ORDER BY locked.sort_key, locked.entry_id`,
       [...place, JSON.stringify(taken), count],

@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { QueueSettlementsTable } from '../db/schema/tables.ts';
 import type { Entry } from './entry.ts';
 
@@ -63,7 +64,8 @@ export async function meetDependency(
        hold = CASE WHEN status = 'pending' AND dependencies_unmet = 1 AND available_at <= ?
            AND concurrency_key IS NULL AND prefer_agent_id IS NULL
          THEN 'ready' ELSE hold END
-     WHERE workspace_id = ? AND entry_id IN (SELECT value FROM json_each(?)) RETURNING *`,
+     WHERE workspace_id = ? AND entry_id IN (SELECT value FROM json_each(?)) 
+     RETURNING ${allColumns.queue_entries}`,
     [tx.nowMs, workspaceId, ids],
   );
   await tx.runSql(

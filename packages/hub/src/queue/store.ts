@@ -1,4 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { assert } from '../errors.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
@@ -57,7 +58,7 @@ export function readEntry(
   entryId: string,
 ): Promise<Entry | undefined> {
   return reader.firstSql<Entry>(
-    `SELECT * FROM queue_entries WHERE workspace_id = ? AND entry_id = ?${reader.rowLock}`,
+    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE workspace_id = ? AND entry_id = ?${reader.rowLock}`,
     [workspaceId, entryId],
   );
 }
@@ -69,7 +70,7 @@ export function readLaneHead(
   laneId: string,
 ): Promise<Entry | undefined> {
   return reader.firstSql<Entry>(
-    `SELECT * FROM queue_entries
+    `SELECT ${allColumns.queue_entries} FROM queue_entries
      WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready'
      ORDER BY sort_key, entry_id LIMIT 1`,
     [workspaceId, laneId],
@@ -84,7 +85,7 @@ export function readLaneHeads(
 ): Promise<Entry[]> {
   if (laneIds.length === 0) return Promise.resolve([]);
   return reader.allSql<Entry>(
-    `SELECT e.* FROM json_each(?) AS lanes
+    `SELECT ${columnsOf('e', 'queue_entries')} FROM json_each(?) AS lanes
      JOIN queue_entries AS e ON e.workspace_id = ? AND e.entry_id = (
        SELECT h.entry_id FROM queue_entries AS h
        WHERE h.workspace_id = ? AND h.lane_id = lanes.value AND h.hold = 'ready'
@@ -146,7 +147,7 @@ export function listRunningOfAgent(
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM queue_entries
+    `SELECT ${allColumns.queue_entries} FROM queue_entries
      WHERE workspace_id = ? AND agent_id = ? AND status = 'running' ORDER BY entry_id LIMIT ?`,
     [workspaceId, agentId, limit],
   );
@@ -175,7 +176,7 @@ export function readEntryByClaimKey(
   claimKey: string,
 ): Promise<Entry | undefined> {
   return reader.firstSql<Entry>(
-    `SELECT * FROM queue_entries
+    `SELECT ${allColumns.queue_entries} FROM queue_entries
      WHERE workspace_id = ? AND agent_id = ? AND status = 'running' AND queue = ? AND claim_key = ?`,
     [workspaceId, agentId, queue, claimKey],
   );
@@ -340,7 +341,7 @@ export function listExpired(
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM ${byExpiry(reader)}
+    `SELECT ${allColumns.queue_entries} FROM ${byExpiry(reader)}
      WHERE workspace_id = ? AND status = 'running' AND lease_expires_at <= ? LIMIT ?`,
     [workspaceId, nowMs, limit],
   );
@@ -379,7 +380,7 @@ export function listDue(
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
+    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
        AND workspace_id = ? ORDER BY available_at LIMIT ?`,
     [nowMs, workspaceId, limit],
   );
@@ -393,7 +394,7 @@ export function listUnpreferred(
   limit: number,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
+    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
        AND workspace_id = ? ORDER BY prefer_until LIMIT ?`,
     [nowMs, workspaceId, limit],
   );
@@ -406,7 +407,7 @@ export function listPreferred(
   agentId: string,
 ): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM queue_entries
+    `SELECT ${allColumns.queue_entries} FROM queue_entries
      WHERE workspace_id = ? AND prefer_agent_id = ? AND hold = 'preferred'
      ORDER BY sort_key, entry_id`,
     [workspaceId, agentId],

@@ -1,12 +1,13 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept, firstKept } from '../db/kept-reads.ts';
+import { allColumns, columnsOf, listColumns } from '../db/schema/columns.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
 
 export type RepositoryRow = RepositoriesTable;
 
 const repositoryById: KeptRead = {
-  sql: 'SELECT * FROM repositories WHERE workspace_id = ? AND repo_id = ?',
+  sql: `SELECT ${allColumns.repositories} FROM repositories WHERE workspace_id = ? AND repo_id = ?`,
   sources: ['repositories'],
 };
 
@@ -24,7 +25,7 @@ export function readRepositoryByHash(
   remoteUrlHash: string,
 ): Promise<RepositoryRow | undefined> {
   return reader.firstSql<RepositoryRow>(
-    'SELECT * FROM repositories WHERE workspace_id = ? AND remote_url_hash = ?',
+    `SELECT ${allColumns.repositories} FROM repositories WHERE workspace_id = ? AND remote_url_hash = ?`,
     [workspaceId, remoteUrlHash],
   );
 }
@@ -48,7 +49,7 @@ export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void
 }
 
 const repositoriesById: KeptRead = {
-  sql: `SELECT * FROM repositories WHERE workspace_id = ?
+  sql: `SELECT ${allColumns.repositories} FROM repositories WHERE workspace_id = ?
     AND repo_id IN (SELECT value FROM json_each(?))`,
   sources: ['repositories'],
 };
@@ -97,7 +98,7 @@ export function listPausedRepositories(
   limit: number,
 ): Promise<RepositoryRow[]> {
   return reader.allSql<RepositoryRow>(
-    `SELECT * FROM repositories WHERE workspace_id = ? AND queue_paused_at IS NOT NULL
+    `SELECT ${allColumns.repositories} FROM repositories WHERE workspace_id = ? AND queue_paused_at IS NOT NULL
      ORDER BY queue_paused_at DESC, repo_id DESC LIMIT ?`,
     [workspaceId, limit],
   );
@@ -111,7 +112,7 @@ export function listRepositories(
 ): Promise<RepositoryRow[]> {
   let query = reader.build
     .selectFrom('repositories')
-    .selectAll()
+    .select(listColumns('repositories'))
     .where('workspace_id', '=', workspaceId)
     .orderBy('repo_id', 'desc')
     .limit(page.limit + 1);
@@ -155,7 +156,7 @@ export function listTokenRepositories(
   tokenIds: readonly string[],
 ): Promise<TokenRepositoriesTable[]> {
   return reader.allSql<TokenRepositoriesTable>(
-    `SELECT * FROM token_repositories
+    `SELECT ${allColumns.token_repositories} FROM token_repositories
      WHERE workspace_id = ? AND token_id IN (SELECT value FROM json_each(?)) ORDER BY repo_id`,
     [workspaceId, JSON.stringify(tokenIds)],
   );
@@ -175,7 +176,7 @@ export async function listTokensOfRepository(
 }
 
 const repositoriesOfToken: KeptRead = {
-  sql: `SELECT r.* FROM token_repositories t
+  sql: `SELECT ${columnsOf('r', 'repositories')} FROM token_repositories t
     JOIN repositories r ON r.workspace_id = t.workspace_id AND r.repo_id = t.repo_id
     WHERE t.workspace_id = ? AND t.token_id = ?`,
   sources: ['token_repositories', 'repositories'],

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { RunMilestonesTable } from '../db/schema/tables.ts';
 
 export type MilestoneRow = RunMilestonesTable;
@@ -9,7 +10,7 @@ export function readLastMilestone(
   { workspace_id, run_id }: RunKey,
 ): Promise<MilestoneRow | undefined> {
   return reader.firstSql<MilestoneRow>(
-    `SELECT * FROM run_milestones WHERE workspace_id = ? AND run_id = ?
+    `SELECT ${allColumns.run_milestones} FROM run_milestones WHERE workspace_id = ? AND run_id = ?
      ORDER BY seq DESC LIMIT 1`,
     [workspace_id, run_id],
   );
@@ -21,7 +22,7 @@ export function listMilestones(
   { workspace_id, run_id }: RunKey,
 ): Promise<MilestoneRow[]> {
   return reader.allSql<MilestoneRow>(
-    'SELECT * FROM run_milestones WHERE workspace_id = ? AND run_id = ? ORDER BY seq',
+    `SELECT ${allColumns.run_milestones} FROM run_milestones WHERE workspace_id = ? AND run_id = ? ORDER BY seq`,
     [workspace_id, run_id],
   );
 }

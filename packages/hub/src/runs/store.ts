@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns, listColumns } from '../db/schema/columns.ts';
 import type { RunsTable } from '../db/schema/tables.ts';
 
 export type RunRow = RunsTable;
@@ -8,10 +9,10 @@ export function readRun(
   workspaceId: string,
   runId: string,
 ): Promise<RunRow | undefined> {
-  return reader.firstSql<RunRow>('SELECT * FROM runs WHERE workspace_id = ? AND run_id = ?', [
-    workspaceId,
-    runId,
-  ]);
+  return reader.firstSql<RunRow>(
+    `SELECT ${allColumns.runs} FROM runs WHERE workspace_id = ? AND run_id = ?`,
+    [workspaceId, runId],
+  );
 }
 
 export function readRunByRef(
@@ -21,7 +22,7 @@ export function readRunByRef(
   runRef: string,
 ): Promise<RunRow | undefined> {
   return reader.firstSql<RunRow>(
-    'SELECT * FROM runs WHERE workspace_id = ? AND repo_id = ? AND run_ref = ?',
+    `SELECT ${allColumns.runs} FROM runs WHERE workspace_id = ? AND repo_id = ? AND run_ref = ?`,
     [workspaceId, repoId, runRef],
   );
 }
@@ -94,7 +95,7 @@ export function listRuns(
 ): Promise<RunRow[]> {
   let query = reader.build
     .selectFrom('runs')
-    .selectAll()
+    .select(listColumns('runs'))
     .where('workspace_id', '=', workspaceId)
     .orderBy('run_id', 'desc')
     .limit(page.limit + 1);

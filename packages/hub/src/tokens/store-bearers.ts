@@ -1,5 +1,6 @@
 import type { KeptRead, Reader } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
+import { columnsOf } from '../db/schema/columns.ts';
 import type { Role } from '../db/schema/tables.ts';
 import type { TokenRow } from './store.ts';
 
@@ -45,7 +46,8 @@ export function listTokensById(
   );
 }
 
-const selectToken = `SELECT t.*, m.role AS role, p.name AS person_name FROM tokens t
+const selectToken = `SELECT ${columnsOf('t', 'tokens')},
+    m.role AS role, p.name AS person_name FROM tokens t
   LEFT JOIN memberships m ON m.workspace_id = t.workspace_id AND m.person_id = t.person_id
   LEFT JOIN people p ON p.person_id = t.person_id`;
 

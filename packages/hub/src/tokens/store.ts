@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { TokensTable } from '../db/schema/tables.ts';
 
 export type TokenRow = TokensTable;
@@ -26,7 +27,7 @@ export function listTokens(
   const isBefore = page.before === null ? '' : 'AND token_id < ?';
   const values = [workspaceId, filter.kind, filter.personId, page.before];
   return reader.allSql<TokenRow>(
-    `SELECT * FROM tokens WHERE workspace_id = ? AND kind = ? AND revoked_at IS NULL
+    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ? AND kind = ? AND revoked_at IS NULL
      ${ofPerson} ${isBefore} ORDER BY token_id DESC LIMIT ?`,
     [...values.filter((value) => value !== null), page.limit + 1],
   );
@@ -35,7 +36,7 @@ export function listTokens(
 /** The live device tokens of a person and the live service tokens that they created. */
 export function listTokensOfPerson(tx: Tx, personId: string): Promise<TokenRow[]> {
   return tx.allSql<TokenRow>(
-    `SELECT * FROM tokens WHERE (person_id = ? OR created_by = ?)
+    `SELECT ${allColumns.tokens} FROM tokens WHERE (person_id = ? OR created_by = ?)
        AND revoked_at IS NULL AND expires_at > ?
      ORDER BY workspace_id, token_id`,
     [personId, personId, tx.nowMs],
@@ -49,7 +50,7 @@ export function listServiceTokensBy(
   personId: string,
 ): Promise<TokenRow[]> {
   return tx.allSql<TokenRow>(
-    `SELECT * FROM tokens WHERE workspace_id = ? AND kind = 'service' AND created_by = ?
+    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ? AND kind = 'service' AND created_by = ?
        AND revoked_at IS NULL AND expires_at > ? ORDER BY token_id`,
     [workspaceId, personId, tx.nowMs],
   );
@@ -62,7 +63,7 @@ export function readToken(
   tokenId: string,
 ): Promise<TokenRow | undefined> {
   return reader.firstSql<TokenRow>(
-    'SELECT * FROM tokens WHERE workspace_id = ? AND token_id = ? AND revoked_at IS NULL',
+    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ? AND token_id = ? AND revoked_at IS NULL`,
     [workspaceId, tokenId],
   );
 }

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
 export type FiringRow = TriggerFiringsTable;
@@ -21,7 +22,7 @@ export function readStarted(
   cause: string,
 ): Promise<FiringRow | undefined> {
   return reader.firstSql<FiringRow>(
-    `SELECT * FROM trigger_firings
+    `SELECT ${allColumns.trigger_firings} FROM trigger_firings
      WHERE workspace_id = ? AND trigger_id = ? AND cause = ? AND outcome = 'started'`,
     [workspaceId, triggerId, cause],
   );
@@ -67,7 +68,7 @@ export function listFirings(
   cause: string,
 ): Promise<FiringRow[]> {
   return reader.allSql<FiringRow>(
-    `SELECT * FROM trigger_firings WHERE workspace_id = ? AND cause = ?
+    `SELECT ${allColumns.trigger_firings} FROM trigger_firings WHERE workspace_id = ? AND cause = ?
      ORDER BY replay, trigger_id`,
     [workspaceId, cause],
   );

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { TriggersTable } from '../db/schema/integrations.ts';
 
 export type TriggerRow = TriggersTable;
@@ -6,7 +7,7 @@ export type TriggerRow = TriggersTable;
 /** A trigger with the time when it last started a run. */
 export type TriggerWithUse = TriggerRow & { last_fired_at: number | null };
 
-const selectWithUse = `SELECT t.*, (
+const selectWithUse = `SELECT ${columnsOf('t', 'triggers')}, (
     SELECT MAX(f.at) FROM trigger_firings f
     WHERE f.workspace_id = t.workspace_id AND f.trigger_id = t.trigger_id AND f.outcome = 'started'
   ) AS last_fired_at FROM triggers t`;
@@ -49,7 +50,7 @@ export function listTriggers(
 /** Lists the enabled event triggers, in the order of their creation. */
 export function listEventTriggers(reader: Reader, workspaceId: string): Promise<TriggerRow[]> {
   return reader.allSql<TriggerRow>(
-    `SELECT * FROM triggers WHERE workspace_id = ? AND type = 'event' AND enabled = 1
+    `SELECT ${allColumns.triggers} FROM triggers WHERE workspace_id = ? AND type = 'event' AND enabled = 1
      ORDER BY trigger_id`,
     [workspaceId],
   );
@@ -99,7 +100,7 @@ export function listDueTriggers(
   limit: number,
 ): Promise<TriggerRow[]> {
   return reader.allSql<TriggerRow>(
-    `SELECT * FROM triggers WHERE next_fire_at IS NOT NULL AND next_fire_at <= ?
+    `SELECT ${allColumns.triggers} FROM triggers WHERE next_fire_at IS NOT NULL AND next_fire_at <= ?
      ORDER BY next_fire_at LIMIT ?`,
     [nowMs, limit],
   );

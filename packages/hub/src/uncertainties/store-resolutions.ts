@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns, listColumns } from '../db/schema/columns.ts';
 import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
 export type ResolutionRow = ResolutionsTable;
@@ -34,7 +35,7 @@ export function readResolution(
   uncertaintyId: string,
 ): Promise<ResolutionRow | undefined> {
   return reader.firstSql<ResolutionRow>(
-    `SELECT * FROM resolutions WHERE workspace_id = ? AND uncertainty_id = ?
+    `SELECT ${allColumns.resolutions} FROM resolutions WHERE workspace_id = ? AND uncertainty_id = ?
      ORDER BY seq DESC LIMIT 1`,
     [workspaceId, uncertaintyId],
   );
@@ -88,7 +89,7 @@ export async function listResolutions(
   return reader.all(
     reader.build
       .selectFrom('resolutions')
-      .selectAll()
+      .select(listColumns('resolutions'))
       .where('workspace_id', '=', workspaceId)
       .where('uncertainty_id', 'in', uncertaintyIds)
       .orderBy('uncertainty_id')

@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
 export type UncertaintyRow = UncertaintiesTable;
@@ -11,7 +12,7 @@ export function readUncertainty(
   uncertaintyId: string,
 ): Promise<UncertaintyRow | undefined> {
   return reader.firstSql<UncertaintyRow>(
-    'SELECT * FROM uncertainties WHERE workspace_id = ? AND uncertainty_id = ?',
+    `SELECT ${allColumns.uncertainties} FROM uncertainties WHERE workspace_id = ? AND uncertainty_id = ?`,
     [workspaceId, uncertaintyId],
   );
 }
@@ -186,7 +187,7 @@ export function listUnseenAnswers(
   jobId: string,
 ): Promise<UncertaintyRow[]> {
   return reader.allSql<UncertaintyRow>(
-    `SELECT * FROM uncertainties
+    `SELECT ${allColumns.uncertainties} FROM uncertainties
      WHERE workspace_id = ? AND answer_job_id = ? AND answer_seen_at IS NULL
      ORDER BY uncertainty_id`,
     [workspaceId, jobId],
@@ -200,7 +201,7 @@ export function readOpenOfJob(
   jobId: string,
 ): Promise<UncertaintyRow | undefined> {
   return reader.firstSql<UncertaintyRow>(
-    `SELECT * FROM uncertainties WHERE workspace_id = ? AND job_id = ?
+    `SELECT ${allColumns.uncertainties} FROM uncertainties WHERE workspace_id = ? AND job_id = ?
        AND (status = 'open' OR hand_over_at IS NOT NULL)
      ORDER BY uncertainty_id LIMIT 1`,
     [workspaceId, jobId],
@@ -231,7 +232,7 @@ export function readUntakenAction(
   actionKey: string,
 ): Promise<UncertaintyRow | undefined> {
   return reader.firstSql<UncertaintyRow>(
-    `SELECT * FROM uncertainties
+    `SELECT ${allColumns.uncertainties} FROM uncertainties
      WHERE workspace_id = ? AND job_id = ? AND action_key = ? AND taken_at IS NULL
      ORDER BY uncertainty_id DESC LIMIT 1`,
     [workspaceId, jobId, actionKey],
@@ -251,7 +252,7 @@ export async function listOpenOfJob(
 ): Promise<UncertaintyRow[]> {
   if (await isKnownEmpty(reader, anyUncertainty, [workspaceId])) return [];
   return reader.allSql<UncertaintyRow>(
-    `SELECT * FROM uncertainties
+    `SELECT ${allColumns.uncertainties} FROM uncertainties
      WHERE workspace_id = ? AND job_id = ? AND status = 'open'
      ORDER BY uncertainty_id`,
     [workspaceId, jobId],

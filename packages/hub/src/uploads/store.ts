@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
 
@@ -11,7 +12,7 @@ export function readUpload(
   uploadId: string,
 ): Promise<UploadRow | undefined> {
   return reader.firstSql<UploadRow>(
-    'SELECT * FROM uploads WHERE workspace_id = ? AND upload_id = ?',
+    `SELECT ${allColumns.uploads} FROM uploads WHERE workspace_id = ? AND upload_id = ?`,
     [workspaceId, uploadId],
   );
 }
@@ -51,7 +52,7 @@ export function listPending(
   page: { afterExpiryMs: number; afterId: string; limit: number },
 ): Promise<UploadRow[]> {
   return reader.allSql<UploadRow>(
-    `SELECT * FROM uploads WHERE status = 'pending' AND (expires_at, upload_id) > (?, ?)
+    `SELECT ${allColumns.uploads} FROM uploads WHERE status = 'pending' AND (expires_at, upload_id) > (?, ?)
      ORDER BY expires_at, upload_id LIMIT ?`,
     [page.afterExpiryMs, page.afterId, page.limit],
   );
@@ -99,7 +100,7 @@ export function listLeftoverObjects(
   before: { createdAtMs: number; limit: number },
 ): Promise<UploadObjectRow[]> {
   return reader.allSql<UploadObjectRow>(
-    'SELECT * FROM upload_objects WHERE created_at < ? ORDER BY created_at LIMIT ?',
+    `SELECT ${allColumns.upload_objects} FROM upload_objects WHERE created_at < ? ORDER BY created_at LIMIT ?`,
     [before.createdAtMs, before.limit],
   );
 }

@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import type { CloudAiSettingsTable } from '../db/schema/cloud-ai-jobs.ts';
+import { allColumns } from '../db/schema/columns.ts';
 
 export type CloudAiSettingsRow = CloudAiSettingsTable;
 
@@ -8,7 +9,7 @@ export function readCloudAiSettingsRow(
   workspaceId: string,
 ): Promise<CloudAiSettingsRow | undefined> {
   return reader.firstSql<CloudAiSettingsRow>(
-    'SELECT * FROM cloud_ai_settings WHERE workspace_id = ?',
+    `SELECT ${allColumns.cloud_ai_settings} FROM cloud_ai_settings WHERE workspace_id = ?`,
     [workspaceId],
   );
 }

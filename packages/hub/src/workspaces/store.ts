@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { WorkspacesTable } from '../db/schema/tables.ts';
 
 export type WorkspaceRow = WorkspacesTable;
@@ -17,7 +18,7 @@ export const notPaused: PauseColumns = {
 };
 
 const workspaceById: KeptRead = {
-  sql: 'SELECT * FROM workspaces WHERE workspace_id = ?',
+  sql: `SELECT ${allColumns.workspaces} FROM workspaces WHERE workspace_id = ?`,
   sources: ['workspaces'],
 };
 
@@ -32,7 +33,10 @@ export function readWorkspaceBySlug(
   reader: Reader,
   slug: string,
 ): Promise<WorkspaceRow | undefined> {
-  return reader.firstSql<WorkspaceRow>('SELECT * FROM workspaces WHERE slug = ?', [slug]);
+  return reader.firstSql<WorkspaceRow>(
+    `SELECT ${allColumns.workspaces} FROM workspaces WHERE slug = ?`,
+    [slug],
+  );
 }
 
 /** The workspaces with these ids, ordered by name. */
@@ -41,7 +45,7 @@ export function listWorkspaces(
   workspaceIds: readonly string[],
 ): Promise<WorkspaceRow[]> {
   return reader.allSql<WorkspaceRow>(
-    `SELECT * FROM workspaces WHERE workspace_id IN (SELECT value FROM json_each(?))
+    `SELECT ${allColumns.workspaces} FROM workspaces WHERE workspace_id IN (SELECT value FROM json_each(?))
      ORDER BY name, slug`,
     [JSON.stringify(workspaceIds)],
   );
@@ -49,7 +53,10 @@ export function listWorkspaces(
 
 /** All workspaces of the hub, for its operator. */
 export function listAllWorkspaces(reader: Reader): Promise<WorkspaceRow[]> {
-  return reader.allSql<WorkspaceRow>('SELECT * FROM workspaces ORDER BY slug', []);
+  return reader.allSql<WorkspaceRow>(
+    `SELECT ${allColumns.workspaces} FROM workspaces ORDER BY slug`,
+    [],
+  );
 }
 
 /** The workspaces that delete inbound content after a number of days. */

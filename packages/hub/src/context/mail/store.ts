@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
+import { allColumns } from '../../db/schema/columns.ts';
 import type { MailAccountsTable } from '../../db/schema/context.ts';
 
 export type MailAccountRow = MailAccountsTable;
@@ -15,7 +16,7 @@ export function readMailAccount(
   accountId: string,
 ): Promise<MailAccountRow | undefined> {
   return reader.firstSql<MailAccountRow>(
-    'SELECT * FROM mail_accounts WHERE workspace_id = ? AND account_id = ?',
+    `SELECT ${allColumns.mail_accounts} FROM mail_accounts WHERE workspace_id = ? AND account_id = ?`,
     [workspaceId, accountId],
   );
 }
@@ -50,7 +51,7 @@ export function listSealedMailAccounts(
   limit: number,
 ): Promise<MailAccountRow[]> {
   return reader.allSql<MailAccountRow>(
-    'SELECT * FROM mail_accounts WHERE workspace_id = ? ORDER BY name LIMIT ?',
+    `SELECT ${allColumns.mail_accounts} FROM mail_accounts WHERE workspace_id = ? ORDER BY name LIMIT ?`,
     [workspaceId, limit],
   );
 }

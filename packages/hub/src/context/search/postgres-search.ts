@@ -44,6 +44,7 @@ interface WorkspaceWords extends Corpus {
   workspace_no: number;
   rows_written: number;
 }
+const WORDS = 'workspace_no, rows_written, items, terms';
 
 export const postgresWords: WordIndex = {
   split(text) {
@@ -61,7 +62,7 @@ export const postgresWords: WordIndex = {
        VALUES (?, 1, 1, ?)
        ON CONFLICT (workspace_id) DO UPDATE SET rows_written = w.rows_written + 1,
          items = w.items + ?, terms = w.terms + ?
-       RETURNING *`,
+       RETURNING ${WORDS}`,
       [workspaceId, terms, known === undefined ? 1 : 0, terms - (known?.terms ?? 0)],
     );
     assert(words !== undefined, 'an upsert that returns its row returns one');
@@ -85,7 +86,7 @@ export const postgresWords: WordIndex = {
 
   async open(reader, query) {
     const words = await reader.firstSql<WorkspaceWords>(
-      'SELECT * FROM context_search_workspaces WHERE workspace_id = ?',
+      `SELECT ${WORDS} FROM context_search_workspaces WHERE workspace_id = ?`,
       [query.workspaceId],
     );
     return words === undefined ? null : new PostgresWordSearch(reader, query, words);

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
+import { allColumns } from '../../db/schema/columns.ts';
 import type { UploadExtractsTable } from '../../db/schema/uploads.ts';
 
 export type ExtractRow = UploadExtractsTable;
@@ -43,7 +44,7 @@ export function claimDueExtracts(
      WHERE status = 'pending' AND (workspace_id, content_hash, format) IN (
        SELECT workspace_id, content_hash, format FROM upload_extracts
        WHERE status = 'pending' AND available_at <= ? ORDER BY available_at LIMIT ?)
-     RETURNING *`,
+     RETURNING ${allColumns.upload_extracts}`,
     [tx.nowMs + attemptMs, tx.nowMs, limit],
   );
 }
