@@ -37,7 +37,8 @@ export class HubLink {
   readonly #options: HubLinkOptions;
   #client: pg.Client | null = null;
   readonly #stopping = new AbortController();
-  #running: Promise<void> | null = null;
+  /** The first attempt, and the end of all. */
+  #started: { tried: Promise<void>; ended: Promise<void> } | null = null;
 
   constructor(options: HubLinkOptions) {
     this.#options = options;
@@ -48,11 +49,15 @@ export class HubLink {
     return this.#client !== null && !this.#options.isPooled;
   }
 
-  /** Starts to connect; resolves after the first attempt, whether or not it succeeded. */
+  /**
+   * Starts to connect, once; resolves after the first attempt, whether or not it succeeded.
+   */
   start(): Promise<void> {
-    const first = Promise.withResolvers<void>();
-    this.#running = this.#run(first.resolve);
-    return first.promise;
+    if (this.#started === null) {
+      const { promise: tried, resolve } = Promise.withResolvers<void>();
+      this.#started = { tried, ended: this.#run(resolve) };
+    }
+    return this.#started.tried;
   }
 
   /**
@@ -86,7 +91,7 @@ export class HubLink {
     this.#stopping.abort();
     // Every statement has been answered, so the connection can be cut.
     this.drop();
-    await this.#running;
+    await this.#started?.ended;
   }
 
   async #run(onTried: () => void): Promise<void> {

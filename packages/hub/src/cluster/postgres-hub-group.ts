@@ -39,6 +39,7 @@ class PostgresHubGroup implements HubGroup {
   #answeredAtMs = performance.now();
   #others = 0;
   #isAvailable = true;
+  #hasEntered = false;
   #isStopped = false;
   #wasLeader = false;
   /** Whether the last heartbeat failed. */
@@ -89,6 +90,7 @@ class PostgresHubGroup implements HubGroup {
   }
 
   enter(tx: Tx): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]> {
+    this.#hasEntered = true;
     return enterHub(tx, this.#hub);
   }
 
@@ -108,6 +110,8 @@ class PostgresHubGroup implements HubGroup {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#heartbeat;
     this.#leadershipEndsAtMs = 0;
+    // A hub whose start is refused has entered and has no connection yet.
+    if (this.#hasEntered) await this.#link.start();
     // If the database is unavailable, the row stays: the others soon see that its heartbeat ended.
     await leaveHubs((text, values) => this.#link.query(text, values), this.hubId).catch(
       () => undefined,

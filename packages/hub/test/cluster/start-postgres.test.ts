@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { endpoints } from '@signalbox/contract';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
 import pg from 'pg';
 import { createHub, type Hub } from '../../src/app.ts';
@@ -17,6 +18,7 @@ import { startHubChild } from '../support/hub-child.ts';
 import {
   addAgent,
   addWorkspace,
+  callHub,
   claimWaiting,
   enqueueJob,
   startSeveralHubs,
@@ -183,6 +185,30 @@ test(
     await world.start(elsewhere);
   },
 );
+
+test('a hub whose start is refused does not stand in the way of the next', options, async (t) => {
+  const world = await startSeveralHubs(t);
+  const secretKey = randomBytes(32);
+  const first = await world.start({ secretKey });
+  const { workspaceId, token } = await addWorkspace(first);
+  const draft = { fileName: 'a.txt', contentType: 'text/plain', sizeBytes: 5 };
+  const { uploadUrl } = await callHub(
+    first,
+    endpoints.uploads.create,
+    { workspaceId, ...draft },
+    token,
+  );
+  assert.equal((await fetch(uploadUrl, { method: 'PUT', body: 'bytes' })).status, 200);
+  await first.stop();
+  const elsewhere = configOf(world.databaseUrl, makeTempDir(t), { secretKey });
+  const refused = await createHub({ config: elsewhere });
+  await assert.rejects(refused.listen(), /has uploads whose bytes are not in/);
+  await refused.stop();
+  // As one of another place, it would be in the way of the right one for 5 s.
+  assert.deepEqual(await world.read('SELECT hub_id FROM hubs'), []);
+  const right = await world.start({ secretKey });
+  assert.equal(right.group.others, 0);
+});
 
 test('only the first hub after an outage gives expired leases more time', options, async (t) => {
   const world = await startSeveralHubs(t);
