@@ -78,7 +78,15 @@ const domainBlind: readonly Layer[] = ['http', 'db', 'cluster', 'queue', 'config
 const domain: readonly Layer[] = ['module', 'loops', 'entry', 'exports'];
 
 /** Files that compose the layers: the hub, its start, and the administrative commands. */
-const entries = ['app.ts', 'main.ts', 'admin.ts', 'operate.ts', 'gatekeeper.ts', 'hub-start.ts'];
+const entries = [
+  'app.ts',
+  'main.ts',
+  'admin.ts',
+  'operate.ts',
+  'gatekeeper.ts',
+  'hub-start.ts',
+  'hub-opening.ts',
+];
 
 /** The layer of a hub file, and its module if it has one. */
 export function layerOf(inner: string): { layer: Layer; module: string | undefined } {

@@ -1,46 +1,40 @@
 import { hostname } from 'node:os';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import { createIdSource, type Endpoint, VERSION } from '@signalbox/contract';
+import { VERSION } from '@signalbox/contract';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { AccessWatch } from './access/access-watch.ts';
 import { bindAgentRoutes } from './agents/routes.ts';
 import { createChangedAgentHandler } from './agents/wake-changed-agents.ts';
 import { bindAuditRoutes } from './audit/routes.ts';
-import { ChangeFeed } from './changes/change-feed.ts';
+import type { ChangeFeed } from './changes/change-feed.ts';
 import { bindChangeRoutes } from './changes/routes.ts';
 import { shareAnswers } from './changes/share-answers.ts';
-import { watchWrites } from './changes/watch-writes.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { offerDecisionDraft, offerSummary } from './cloud-ai-jobs/offer.ts';
 import { recordLostCloudAiLease } from './cloud-ai-jobs/recover.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
-import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
 import { createHintReceiver } from './cluster/hint-receiver.ts';
 import { removeHubAddress, writeHubAddress } from './cluster/hub-address.ts';
-import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
+import type { HubGroup } from './cluster/hub-group.ts';
 import { Readiness } from './cluster/readiness.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
 import { listPacksOfRun } from './context/list-packs.ts';
 import { bindMailAccountRoutes } from './context/mail/routes.ts';
 import { bindContextRoutes } from './context/routes.ts';
-import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
-import { guardWrites } from './db/guard-writes.ts';
-import { migrateDatabase, openDatabase } from './db/open-database.ts';
-import { openSecretKey } from './db/secret-key.ts';
 import { bindDeviceRoutes } from './devices/routes.ts';
-import { DiskSpace, type ReadFree } from './disk-space.ts';
+import { DiskSpace } from './disk-space.ts';
 import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
 import { createFrontThreads, type FrontThreads } from './http/front/front-threads.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
+import type { HubPort } from './http/hub-port.ts';
 import { Limiter } from './http/limiter.ts';
-import { listen } from './http/listen.ts';
 import { createServer } from './http/server.ts';
 import { serveConsole } from './http/static-console.ts';
 import type { HubDeps } from './hub-deps.ts';
+import { type HubOptions, type OpenedHub, openHub } from './hub-opening.ts';
 import { enterHubs } from './hub-start.ts';
 import { bindIntegrationRoutes } from './integrations/routes.ts';
 import { recordLostLease } from './jobs/recover.ts';
@@ -55,7 +49,7 @@ import { bindMemberRoutes } from './members/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from './people/create-first-owner.ts';
 import { FailedSignIns } from './people/failed-sign-ins.ts';
 import { FailureDelay } from './people/failure-delay.ts';
-import { createPasswordHasher, type PasswordHasher } from './people/passwords.ts';
+import { createPasswordHasher } from './people/passwords.ts';
 import { bindPeopleRoutes } from './people/routes.ts';
 import { readPersonNames } from './people/store.ts';
 import { createClaimHintHandler, hintOfWake } from './queue/claim-hints.ts';
@@ -75,7 +69,7 @@ import { dismissOfCompleted, dismissOfEnded } from './uncertainties/dismiss-ques
 import { handOverUnseen, recordAnswersSeen } from './uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from './uncertainties/routes.ts';
 import { hasDecisionRequest } from './uncertainties/store.ts';
-import { checkBytesPlace, nameOfBytesPlace, placeOfBytes } from './uploads/bytes-place.ts';
+import { checkBytesPlace, nameOfBytesPlace } from './uploads/bytes-place.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from './uploads/deps.ts';
 import { bindUploadRoutes } from './uploads/routes.ts';
 import { ensureDevelopmentWorkspace } from './workspaces/create.ts';
@@ -83,9 +77,6 @@ import { bindWorkspaceRoutes } from './workspaces/routes.ts';
 
 /** Longer than a load balancer takes to notice: two checks, a second apart. */
 const DRAIN_MS = 3_000;
-
-/** PostgreSQL may start together with the hub, or on a machine that is busy. */
-const DATABASE_WAIT_MS = 30_000;
 
 const NO_COMMON_ADDRESS =
   'Other hubs run on this database, and SVC_BASE_URL is not set: links lead to the hub that made ' +
@@ -102,33 +93,6 @@ export const hooks: Hooks = {
   onJobEnded: [dismissOfEnded],
   onDecisionRequested: [offerDecisionDraft],
 };
-
-export interface HubOptions {
-  config: Config;
-  /** The built console; absent: a page that says how to build it. */
-  consoleDir?: string;
-  clock?: Clock;
-  /** Hashes people's passwords; absent: by argon2. Tests that hash many take a cheap one. */
-  passwords?: PasswordHasher;
-  /** Reads the free space of the data directory; absent: from the file system. */
-  readFreeSpace?: ReadFree;
-  /** Holds every answer against its schema; for tests. */
-  checkAnswer?: (endpoint: Endpoint, answer: unknown) => void;
-  /** Called with a sentence when the start waits for PostgreSQL. */
-  onDatabaseWait?: (text: string) => void;
-  /**
-   * Called when SQLite's disk has failed to keep what was written: the hub refuses everything, and
-   * the caller must end this process without `stop` (docs/decisions/0015).
-   */
-  onDiskFailure?: (error: Error) => void;
-  /**
-   * Called when a front thread has failed; the caller must stop the hub and end this process.
-   * Absent: throws the error, which ends the process at once.
-   */
-  onFrontFailure?: (error: Error) => void;
-  /** Tests lower it to copy SQLite's log often. */
-  checkpointPages?: number;
-}
 
 export interface Hub {
   server: FastifyInstance;
@@ -160,77 +124,33 @@ export interface Hub {
 }
 
 /**
- * Composes a hub in order: the data directory, the database, the modules and their routes, the
- * loops.
+ * Composes a hub in order: the data directory, the port, the database, the modules and their routes,
+ * the loops.
  *
- * @throws StartError, NewerDatabaseError: one sentence that says what to do.
+ * @throws StartError, NewerDatabaseError: one sentence that says what to do; the error of listening.
  */
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const { config, clock = systemClock } = options;
-  const directory = prepareDataDirectory(config.dataDir, {
-    holdsDatabase: config.databaseUrl === null,
-  });
-  // Hubs that share a PostgreSQL may share a machine and its data directory too.
-  const unlock = config.databaseUrl === null ? lockDataDirectory(directory.path) : () => undefined;
-  // A hub that was killed leaves its address behind.
-  if (config.databaseUrl === null) removeHubAddress(directory.path);
-  let database: Database | null = null;
+  const opened = await openHub(options);
   try {
-    const { onDiskFailure, checkpointPages } = options;
-    const feed = new ChangeFeed();
-    const opened = await openDatabase(config, directory.databasePath, clock, {
-      sqlite: {
-        // The lock says that this is the only hub on the file.
-        emptiesLog: true,
-        ...(onDiskFailure === undefined ? {} : { onDiskFailure }),
-        ...(checkpointPages === undefined ? {} : { checkpointPages }),
-      },
-      wait: { waitMs: DATABASE_WAIT_MS, onWait: options.onDatabaseWait ?? (() => undefined) },
-    });
-    database = watchWrites(guardWrites(opened), (changes) => feed.announce(changes));
-    // Hubs that share a database use its clock, not those of their machines.
-    const isShared = database.engine === 'postgres' && clock === systemClock;
-    const databaseClock = isShared ? createDatabaseClock() : null;
-    if (databaseClock !== null) await correctClock(databaseClock, database.reader);
-    await migrateDatabase(config, database);
-    const secretKey = await openSecretKey(database, directory.path, config.secretKey);
-    const parts = createParts({
-      database,
-      clock: databaseClock ?? clock,
-      secretKey,
-      directoryPath: directory.path,
-      feed,
-      group: await openGroup(config, placeOfBytes(config, directory.directoryId), databaseClock),
-    });
-    if (config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
-    return assembleHub(options, parts, unlock);
+    const parts = createParts(opened);
+    if (options.config.devAllowUnauth) await ensureDevelopmentWorkspace(parts.deps);
+    return assembleHub(options, parts);
   } catch (error) {
-    await database?.close();
-    unlock();
+    await opened.abandon();
     throw error;
   }
 }
 
 /** The parts that the modules of a hub share. */
-interface HubParts {
+interface HubParts extends OpenedHub {
   deps: HubDeps;
   tokenCache: TokenCache;
-  group: HubGroup;
-  /** The streams of changes. */
-  feed: ChangeFeed;
-  /** Absolute path of the data directory. */
-  directoryPath: string;
 }
 
-function createParts({
-  database,
-  clock,
-  secretKey,
-  ...rest
-}: Pick<HubDeps, 'database' | 'clock' | 'secretKey'> &
-  Pick<HubParts, 'group' | 'feed' | 'directoryPath'>): HubParts {
-  const { hints } = rest.group;
-  rest.feed.connect({ hints, hasOthers: () => rest.group.others > 0 });
+function createParts(opened: OpenedHub): HubParts {
+  const { database, clock, secretKey, feed, group } = opened;
+  const { hints } = group;
+  feed.connect({ hints, hasOthers: () => group.others > 0 });
   const waiters = new ClaimWaiters(clock, (workspaceId, wake) =>
     hints?.notify(workspaceId, hintOfWake(wake)),
   );
@@ -239,41 +159,33 @@ function createParts({
   );
   const queue = new Queue((entry, agentId) => waiters.wakeFor(entry, agentId));
   const tokenCache = new TokenCache({ database, clock }, () => hints?.notify(null, tokensChanged));
-  const ids = createIdSource(clock.nowMs);
   const sideThread = new SideThread();
-  const shared = { database, clock, ids, queue, waiters, hooks, secretKey };
+  const shared = { database, clock, ids: opened.ids, queue, waiters, hooks, secretKey };
   const deps = { ...shared, sideThread, decisionWaiters };
-  return { deps, tokenCache, ...rest };
+  return { ...opened, deps, tokenCache };
 }
 
-/** Loads PostgreSQL's driver only if it is used. */
-async function openGroup(
-  { databaseUrl, databasePooled }: Config,
-  directoryId: string,
-  clock: DatabaseClock | null,
-): Promise<HubGroup> {
-  if (databaseUrl === null) return createSingleHub(directoryId);
-  const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
-  const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
-  return createHubGroup({ ...connection, directoryId, version: VERSION, clock });
-}
-
-function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): Hub {
+function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const { config } = options;
-  const { deps, group, directoryPath } = parts;
+  const { deps, group, directoryPath, port, schema } = parts;
   const address = { baseUrl: config.baseUrl ?? '' };
   const draining = { isDraining: false };
   const { server, limiter } = createLimitedServer(config, parts, draining);
   const disk = new DiskSpace(directoryPath, config.diskReserveBytes, options.readFreeSpace);
   const uploads = createUploadDeps(deps, config, address, disk);
   const archive = createArchiveStore(config);
-  const readiness = new Readiness({ database: deps.database, group, disk, draining });
+  const readiness = new Readiness({ database: deps.database, group, schema, disk, draining });
   const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   const api = bindRoutes(server, options, { ...parts, ...watches, uploads, address });
   const fronts = createFrontThreads(server, api, options, () => group.others + 1);
   server.addHook('preClose', async () => endWaits(parts));
+  const endUse = () => {
+    draining.isDraining = true;
+    fronts?.drain();
+  };
+  schema.onNewer((sentence) => retire(parts, endUse, server.log, sentence));
   const onLoopError = (error: unknown) =>
     server.log.error({ err: error }, 'A background loop failed.');
   const handlers = createHintHandlers(parts, accessWatch);
@@ -288,21 +200,17 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
     endWaits(parts);
     await fronts?.close();
     await server.close();
+    await port.close();
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
     await group.stop();
     removeHubAddress(directoryPath, group.hubId);
     await deps.sideThread.close();
     await deps.database.close();
-    unlock();
+    parts.unlock();
   }
 
   return {
-    server,
-    database: deps.database,
-    deps,
-    group,
-    feed: parts.feed,
-    loops,
+    ...{ server, database: deps.database, deps, group, feed: parts.feed, loops },
     get baseUrl() {
       return address.baseUrl;
     },
@@ -312,12 +220,9 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       await checkBytesPlace(uploads, { id: group.directoryId, name: nameOfBytesPlace(config) });
       await group.start({ onHints: receiver.receive, ...createGroupLog(server.log, deps) });
       // With another hub on this directory, its incoming files look like those of a dead hub.
-      if (others === 0) {
-        await uploads.byteStore.sweep();
-        await archive?.sweep();
-      }
-      const listening = await (fronts?.listen(config) ?? listen(server, config));
-      address.baseUrl ||= listening;
+      if (others === 0) for (const store of [uploads.byteStore, archive]) await store?.sweep();
+      const place = await serve(server, { port, fronts }, config.host);
+      address.baseUrl ||= place.address;
       group.announce(address.baseUrl);
       logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
@@ -327,14 +232,32 @@ function assembleHub(options: HubOptions, parts: HubParts, unlock: () => void): 
       signInLoop.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);
-      return { address: listening, firstOwnerUrl: link };
+      return { address: place.address, firstOwnerUrl: link };
     },
-    drain: (ms = DRAIN_MS) => drain(group, draining, fronts, ms),
+    drain: (ms = DRAIN_MS) => drain(group, endUse, ms),
     stop() {
       stopped ??= stopOnce();
       return stopped;
     },
   };
+}
+
+/** Answers requests on the port, which has only said until now that the hub starts. */
+async function serve(
+  server: FastifyInstance,
+  { port, fronts }: { port: HubPort; fronts: FrontThreads | null },
+  host: string,
+): Promise<{ address: string }> {
+  const place = await port.place();
+  await server.ready();
+  if (fronts === null) {
+    port.serve();
+  } else {
+    await fronts.listen({ host, port: place.port });
+    // The threads have sockets of their own by now.
+    void port.close();
+  }
+  return place;
 }
 
 /** Answers the requests that wait. */
@@ -353,15 +276,26 @@ function createHintHandlers({ deps, tokenCache, feed }: HubParts, accessWatch: A
   ];
 }
 
+/** Has load balancers use another hub, because this one is older than its database. */
+function retire(
+  parts: HubParts,
+  endUse: () => void,
+  log: FastifyBaseLogger,
+  sentence: string,
+): void {
+  log.error(sentence);
+  endUse();
+  endWaits(parts);
+}
+
+/** @param endUse ends each connection after its answer. */
 async function drain(
   group: Pick<HubGroup, 'others'>,
-  draining: { isDraining: boolean },
-  fronts: FrontThreads | null,
+  endUse: () => void,
   ms: number,
 ): Promise<void> {
   if (group.others === 0) return;
-  draining.isDraining = true;
-  fronts?.drain();
+  endUse();
   await setTimeoutPromise(ms);
 }
 
@@ -378,7 +312,7 @@ function createAccessWatch({ deps, tokenCache }: HubParts, log: FastifyInstance[
 
 function createLimitedServer(
   config: Config,
-  { deps, group }: HubParts,
+  { deps, group, port }: HubParts,
   draining: { isDraining: boolean },
 ) {
   const hubs = () => group.others + 1;
@@ -388,6 +322,8 @@ function createLimitedServer(
     // Front threads alone reach this server, and name the addresses of clients.
     trustedProxies: config.frontThreads > 0 || config.trustedProxies,
     draining,
+    // Front threads listen themselves.
+    port: config.frontThreads > 0 ? null : port,
     ids: deps.ids,
     secure: config.baseUrl?.startsWith('https:') ?? false,
     logger: { level: config.logLevel, stream: process.stderr },

@@ -9,7 +9,7 @@ export {
   mintTokenByAdmin,
   resetPasswordByAdmin,
 } from './admin.ts';
-export { createHub, type Hub, type HubOptions } from './app.ts';
+export { createHub, type Hub } from './app.ts';
 export { BackupError } from './backup/backup-error.ts';
 export { findBuiltConsole } from './built-console.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';
@@ -23,6 +23,7 @@ export {
   settings,
 } from './config.ts';
 export { StartError } from './db/data-directory.ts';
+export { type Migration, migrations } from './db/migrations/index.ts';
 export type { Finding } from './diagnosis/finding.ts';
 export { HubError } from './errors.ts';
 export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';

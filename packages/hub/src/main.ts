@@ -10,6 +10,7 @@ import {
   settings,
 } from './config.ts';
 import { DATABASE_FILE, StartError } from './db/data-directory.ts';
+import type { Migration } from './db/migrations/index.ts';
 import { findDamageBesideHub } from './diagnosis/damage-check.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
@@ -24,6 +25,8 @@ export interface StartOptions {
   argv?: readonly string[];
   /** The built console. */
   consoleDir?: string;
+  /** Those of another version of Signalbox, in tests. */
+  migrations?: readonly Migration[];
 }
 
 /**
@@ -37,21 +40,25 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   for (const name of findUnknownSettings(process.env)) {
     process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
-  const { consoleDir } = options;
+  const { consoleDir, migrations } = options;
   let created: Hub | null = null;
   let started: Hub | null = null;
   stopOnSignal(() => started);
+  const explain = (error: unknown) => {
+    throw explainListenError(error, config.host, config.port);
+  };
   const hub = await createHub({
     config,
-    onDatabaseWait: (text) => process.stderr.write(`signalbox: ${text}\n`),
+    onWait: (text) => process.stderr.write(`signalbox: ${text}\n`),
     onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
     onFrontFailure: (error) => endAfterFrontFailure(error, () => created),
     ...(consoleDir === undefined ? {} : { consoleDir }),
-  });
+    ...(migrations === undefined ? {} : { migrations }),
+  }).catch(explain);
   created = hub;
   const { firstOwnerUrl } = await hub.listen().catch(async (error: unknown) => {
     await hub.stop();
-    throw explainListenError(error, config.host, config.port);
+    return explain(error);
   });
   started = hub;
   process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));

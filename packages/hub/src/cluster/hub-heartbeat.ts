@@ -1,5 +1,6 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import type { HubRow } from './hub-group.ts';
+import type { SchemaWatch } from './schema-watch.ts';
 
 /** Pause between two heartbeats of a hub; also how soon another hub notices a lost leader. */
 export const HEARTBEAT_INTERVAL_MS = 500;
@@ -21,6 +22,8 @@ export interface HeartbeatAnswer {
   isLeader: boolean;
   /** Other hubs that are alive. */
   others: number;
+  /** See `SchemaWatch`. */
+  newerSchema: number | null;
   /** `performance.now()` before and after. */
   beforeMs: number;
   afterMs: number;
@@ -31,11 +34,21 @@ export type Ask = <Row>(text: string, values: readonly SqlValue[]) => Promise<Ro
 
 /**
  * Records that the hub is alive; takes the leadership when it is free and keeps it when this hub
- * has it. It is one statement, so the server completes or undoes it, even if the hub dies.
+ * has it, but not in a schema that it does not know. It is one statement, so the server completes
+ * or undoes it, even if the hub dies.
  */
-export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAnswer> {
+export async function sendHeartbeat(
+  ask: Ask,
+  hub: HubRow,
+  { newerVersion }: Pick<SchemaWatch, 'newerVersion'>,
+): Promise<HeartbeatAnswer> {
   const beforeMs = performance.now();
-  const rows = await ask<{ now_ms: string; leads: string; others: string }>(
+  const rows = await ask<{
+    now_ms: string;
+    leads: string;
+    others: string;
+    newer_schema: number | null;
+  }>(
     // A heartbeat that is lost in a crash does no harm, so it does not wait for the disk.
     `WITH clock AS MATERIALIZED (
        SELECT ${NOW_MS} AS now_ms, set_config('synchronous_commit', 'off', true) AS setting
@@ -47,9 +60,10 @@ export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAns
      ),
      led AS (
        UPDATE hub_leases SET hub_id = $1, expires_at = now_ms + ${LEADERSHIP_MS} FROM clock
-       WHERE name = 'loops' AND (hub_id = $1 OR expires_at <= now_ms) RETURNING 1
+       WHERE name = 'loops' AND (hub_id = $1 OR expires_at <= now_ms)
+         AND ${newerVersion} IS NULL RETURNING 1
      )
-     SELECT now_ms, setting, (SELECT COUNT(*) FROM led) AS leads,
+     SELECT now_ms, setting, ${newerVersion} AS newer_schema, (SELECT COUNT(*) FROM led) AS leads,
        (SELECT COUNT(*) FROM hubs, clock
         WHERE hub_id <> $1 AND seen_at > clock.now_ms - ${ALIVE_MS}) AS others
      FROM clock`,
@@ -61,6 +75,7 @@ export async function sendHeartbeat(ask: Ask, hub: HubRow): Promise<HeartbeatAns
     nowMs: Number(row?.now_ms),
     isLeader: Number(row?.leads) === 1,
     others: Number(row?.others),
+    newerSchema: row?.newer_schema ?? null,
     beforeMs,
     afterMs,
   };

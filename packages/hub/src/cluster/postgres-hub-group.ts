@@ -14,6 +14,7 @@ import {
   sendHeartbeat,
 } from './hub-heartbeat.ts';
 import { HubLink } from './hub-link.ts';
+import type { SchemaWatch } from './schema-watch.ts';
 
 export interface HubGroupOptions {
   url: string;
@@ -24,6 +25,8 @@ export interface HubGroupOptions {
   version: string;
   /** Corrected with every heartbeat; null in tests that set the clock by hand. */
   clock: DatabaseClock | null;
+  /** Learns of a newer schema with every heartbeat. */
+  schema: SchemaWatch;
 }
 
 /** A hub on PostgreSQL, which other hubs may share. */
@@ -132,7 +135,7 @@ class PostgresHubGroup implements HubGroup {
     try {
       const ask = <Row>(...statement: Parameters<HubLink['query']>) =>
         this.#link.query<Row>(...statement);
-      this.#apply(await sendHeartbeat(ask, this.#hub));
+      this.#apply(await sendHeartbeat(ask, this.#hub, this.#options.schema));
       this.#setAvailable(true, null);
       this.#hasFailed = false;
     } catch (error) {
@@ -154,6 +157,7 @@ class PostgresHubGroup implements HubGroup {
     this.#others = answer.others;
     if (answer.isLeader !== this.#wasLeader) this.#listener?.onLeadership(answer.isLeader);
     this.#wasLeader = answer.isLeader;
+    this.#options.schema.note(answer.newerSchema);
   }
 
   #setAvailable(isAvailable: boolean, cause: unknown): void {

@@ -4,6 +4,7 @@ import { writeHubSetting } from '../db/hub-settings.ts';
 import type { DiskSpace } from '../disk-space.ts';
 import { HubError } from '../errors.ts';
 import type { HubGroup } from './hub-group.ts';
+import type { SchemaWatch } from './schema-watch.ts';
 
 /** How long later checks use a success, so that frequent checks write rarely. */
 const FRESH_MS = 2_000;
@@ -20,6 +21,7 @@ const PROBE = 'write_probe';
 export class Readiness {
   readonly #database: Database;
   readonly #group: Pick<HubGroup, 'heartbeatAgeMs'>;
+  readonly #schema: SchemaWatch;
   readonly #disk: DiskSpace;
   readonly #draining: { readonly isDraining: boolean };
   /** By `performance.now()`. */
@@ -29,18 +31,21 @@ export class Readiness {
   constructor(parts: {
     database: Database;
     group: Pick<HubGroup, 'heartbeatAgeMs'>;
+    schema: SchemaWatch;
     disk: DiskSpace;
     /** Set before the hub stops, so that load balancers send requests elsewhere. */
     draining: { readonly isDraining: boolean };
   }) {
     this.#database = parts.database;
     this.#group = parts.group;
+    this.#schema = parts.schema;
     this.#disk = parts.disk;
     this.#draining = parts.draining;
   }
 
   /** @throws HubError UNAVAILABLE with the reason */
   async check(): Promise<void> {
+    this.#schema.requireCurrent();
     if (this.#draining.isDraining) throw new HubError('UNAVAILABLE', 'The hub is stopping.');
     if (this.#group.heartbeatAgeMs() > HEARTBEAT_AGE_MS_MAX) {
       throw new HubError('UNAVAILABLE', 'The database has not answered for 3 s.');

@@ -1,7 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { SideThread } from '../side-thread.ts';
 import type { Database } from './engine.ts';
-import { isMigrated, migrate } from './migrate.ts';
+import { type MigrationProgress, migrate, noProgress, readSchemaState } from './migrate.ts';
+import { type Migration, migrations } from './migrations/index.ts';
 import type { ServerWait } from './postgres/postgres-database.ts';
 import type { SqliteOptions } from './sqlite/sqlite-database.ts';
 
@@ -62,6 +64,53 @@ export async function openDatabase(
 }
 
 /**
+ * Opens the database for a hub, and brings its schema up to date. Meanwhile the event loop answers
+ * requests: on SQLite, rows are migrated in another thread.
+ *
+ * @throws StartError, NewerDatabaseError
+ */
+export async function openMigrated(
+  config: Config,
+  path: string,
+  clock: Clock,
+  options: OpenOptions & { migrations: readonly Migration[]; progress: MigrationProgress },
+): Promise<Database> {
+  const { migrations: known, progress } = options;
+  let database = await openDatabase(config, path, clock, options);
+  try {
+    const isFile = database.engine === 'sqlite';
+    if (isFile && (await readSchemaState(database, known)) === 'old') {
+      await database.close();
+      await migrateFile(path, known, progress);
+      database = await openDatabase(config, path, clock, options);
+    }
+    await migrateDatabase(config, database, known, progress);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function migrateFile(
+  path: string,
+  known: readonly Migration[],
+  progress: MigrationProgress,
+): Promise<void> {
+  const { fileMigration } = await import('./sqlite/migrate-file.ts');
+  const texts = known.map((migration) => ({
+    ...migration,
+    statements: migration.statements('sqlite'),
+  }));
+  const thread = new SideThread(true);
+  try {
+    await thread.run('file', fileMigration, { path, migrations: texts, progress });
+  } finally {
+    await thread.close();
+  }
+}
+
+/**
  * Brings the schema of an open database up to date. On PostgreSQL this uses a connection without
  * the time limits of requests: a migration works on whole tables, and hubs that start together wait
  * for the one that does it.
@@ -69,8 +118,13 @@ export async function openDatabase(
  * @returns the versions applied.
  * @throws NewerDatabaseError
  */
-export async function migrateDatabase(config: Config, database: Database): Promise<number[]> {
-  if (config.databaseUrl === null) return migrate(database);
+export async function migrateDatabase(
+  config: Config,
+  database: Database,
+  known: readonly Migration[] = migrations,
+  progress: MigrationProgress = noProgress(),
+): Promise<number[]> {
+  if (config.databaseUrl === null) return migrate(database, known, progress);
   const { explainRefusal, openPostgres } = await import('./postgres/postgres-database.ts');
   const unlimited = openPostgres({
     url: config.databaseUrl,
@@ -80,8 +134,8 @@ export async function migrateDatabase(config: Config, database: Database): Promi
   });
   unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
   try {
-    if (await isMigrated(database)) return await migrate(database);
-    return await migrate(unlimited);
+    const state = await readSchemaState(database, known);
+    return await migrate(state === 'current' ? database : unlimited, known, progress);
   } catch (error) {
     throw explainRefusal(error, config.databaseUrl);
   } finally {

@@ -1,6 +1,8 @@
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import type { FastifyInstance, FastifyListenOptions } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { assert } from '../errors.ts';
 
 /** Where a server listens; port 0: any free port. */
@@ -21,72 +23,109 @@ const BACKLOG = 4_096;
 const SOCKETS = 16;
 const CONNECTIONS_MAX = 50_000;
 
-/**
- * Starts to accept requests.
- * @returns the address.
- * @throws the error of listening, such as EADDRINUSE.
- */
-export async function listen(server: FastifyInstance, place: Place): Promise<string> {
-  if (process.platform === 'linux') {
-    // The system chooses a port that is not shared.
-    const port = place.port === 0 ? 0 : await findPort(place);
-    return listenShared(server, { host: place.host, port });
-  }
-  server.server.maxConnections = CONNECTIONS_MAX;
-  return server.listen({ ...place, backlog: BACKLOG });
+/** The sockets on which an HTTP server accepts connections. */
+export interface Sockets {
+  /** The URL on this machine. */
+  readonly address: string;
+  readonly port: number;
+  /** Accepts no more connections. Resolves when the others have ended. */
+  close(): Promise<void>;
 }
 
 /**
- * Listens for a moment without sharing the port: sockets that share theirs would not notice another
- * hub of this user on it.
- * @returns the port.
+ * Starts to accept connections.
+ * @throws the error of listening, such as EADDRINUSE.
  */
-export async function findPort(place: Place): Promise<number> {
+export async function openSockets(http: HttpServer, place: Place): Promise<Sockets> {
+  if (process.platform !== 'linux') return openAll(http, place, { count: 1 });
+  // Sockets that share their port would not notice another hub of this user on it. Of the ports
+  // that the system chooses, none is shared.
+  if (place.port !== 0) await requireFree(place);
+  return openAll(http, place, { count: SOCKETS, reusePort: true });
+}
+
+/**
+ * Lets a server accept connections on a place that other sockets of this process may share, until
+ * it closes. On Linux.
+ */
+export async function listenShared(server: FastifyInstance, place: Place): Promise<void> {
+  let sockets: Sockets | null = null;
+  closeTogether(server, async () => sockets?.close());
+  await server.ready();
+  sockets = await openAll(server.server, place, { count: SOCKETS, reusePort: true });
+}
+
+/** Has sockets that a server does not know close with it. */
+export function closeTogether(server: FastifyInstance, close: () => Promise<void>): void {
+  let closed: Promise<void> = Promise.resolve();
+  server.addHook('preClose', (done) => {
+    closed = close();
+    done();
+  });
+  server.addHook('onClose', () => closed);
+}
+
+async function requireFree(place: Place): Promise<void> {
   const server = createServer();
   server.listen(place);
   await once(server, 'listening');
-  const { port } = addressOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
+  await closeServer(server);
 }
 
-/** Listens on a place that other sockets of this process may share. Returns the address. */
-export async function listenShared(
-  server: FastifyInstance,
+/** @param sharing how many sockets share the port. */
+async function openAll(
+  http: HttpServer,
   { host, port }: Place,
-): Promise<string> {
-  const http = server.server;
-  const maxConnections = Math.ceil(CONNECTIONS_MAX / SOCKETS);
-  http.maxConnections = maxConnections;
-  const others = Array.from({ length: SOCKETS - 1 }, () =>
-    // As Node's HTTP server makes its own.
-    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      http.emit('connection', socket);
-    }),
-  );
-  let othersClosed: Promise<unknown> = Promise.resolve();
-  server.addHook('preClose', (done) => {
-    othersClosed = Promise.all(others.map(closeServer));
-    done();
-  });
-  // The HTTP server waits for the connections of its own socket only.
-  server.addHook('onClose', async () => {
-    await othersClosed;
-  });
-  const sharing = { backlog: BACKLOG, reusePort: true };
-  // Fastify hands its options on to Node; its types do not have all of them.
-  const options: FastifyListenOptions & typeof sharing = { host, port, ...sharing };
-  const address = await server.listen(options);
+  { count, ...options }: { count: number; reusePort?: true },
+): Promise<Sockets> {
+  const maxConnections = Math.ceil(CONNECTIONS_MAX / count);
+  const open = async (server: Server, address: string, at: number) => {
+    server.maxConnections = maxConnections;
+    server.listen({ host: address, port: at, backlog: BACKLOG, ...options });
+    await once(server, 'listening');
+    return server;
+  };
+  await open(http, host, port);
   const bound = addressOf(http);
-  await Promise.all(
-    others.map(async (other) => {
-      other.maxConnections = maxConnections;
-      other.listen({ host: bound.address, port: bound.port, ...sharing });
-      await once(other, 'listening');
-    }),
-  );
-  return address;
+  const addOne = (address: string) => {
+    // As Node's HTTP server makes its own.
+    const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      http.emit('connection', socket);
+    });
+    return open(other, address, bound.port);
+  };
+  const others = await Promise.all([
+    ...Array.from({ length: count - 1 }, () => addOne(bound.address)),
+    ...(await otherAddresses(host, bound)).map((address) => addOne(address).catch(ignoreMissing)),
+  ]);
+  let closed: Promise<unknown> | null = null;
+  return {
+    address: urlOf(bound),
+    port: bound.port,
+    async close() {
+      // The HTTP server waits for the connections of its own socket only.
+      closed ??= Promise.all([http, ...others.filter((other) => other !== null)].map(closeServer));
+      await closed;
+    },
+  };
+}
+
+/** `localhost` may have an address of each version of IP, and clients use either. */
+async function otherAddresses(host: string, bound: AddressInfo): Promise<string[]> {
+  if (host !== 'localhost') return [];
+  const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
+  return addresses.filter((address) => address !== bound.address);
+}
+
+/** The name of a machine may have an address of a version of IP that the machine does not use. */
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') return null;
+  throw error;
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  if (family === 'IPv6') return `http://[${address}]:${port}`;
+  return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${port}`;
 }
 
 function addressOf(server: Server): AddressInfo {
@@ -95,7 +134,6 @@ function addressOf(server: Server): AddressInfo {
   return address;
 }
 
-/** Accepts no more connections. Resolves when the others have ended. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

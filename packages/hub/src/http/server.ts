@@ -13,16 +13,11 @@ import { createClientErrorHandler } from './client-error.ts';
 import { compressAnswers } from './compress-answers.ts';
 import { limitDrainTime } from './drain-limit.ts';
 import { replyWithError } from './error-reply.ts';
+import { createHttpServer, type HubPort } from './hub-port.ts';
 import type { Limiter } from './limiter.ts';
-import { limitRequestTime, UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
+import { closeTogether } from './listen.ts';
+import { limitRequestTime } from './request-timeout.ts';
 import { UnavailableLog } from './unavailable-log.ts';
-
-const HEADERS_TIMEOUT_MS = 10_000;
-/** How often Node checks both timeouts; its default of 30 s would let a slow client stay longer. */
-const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Longer than the idle time of common load balancers (60 s), so that they close first. */
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-const HEADER_BYTES_MAX = 16_384;
 
 export interface ServerOptions {
   ids: IdSource;
@@ -32,6 +27,8 @@ export interface ServerOptions {
   limiter: Limiter;
   /** Addresses and ranges of the proxies whose forwarding headers are believed; true: of all. */
   trustedProxies: readonly string[] | true;
+  /** The port that it serves; absent: it is told later where to listen. */
+  port?: HubPort | null;
   /** Set while the hub is about to stop: each answer ends its connection. */
   draining: { isDraining: boolean };
 }
@@ -48,6 +45,7 @@ function refuseSchema(): never {
 
 /** Creates the HTTP server: strict JSON in, `{ok: false, …}` for every failure. */
 export function createServer(options: ServerOptions): FastifyInstance {
+  const { port = null } = options;
   const server = Fastify({
     logger: options.logger,
     trustProxy: trustOf(options.trustedProxies),
@@ -56,18 +54,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_BYTES_MAX,
     genReqId: () => options.ids('request'),
-    // The longest limit of all routes; request-timeout.ts applies the shorter ones.
-    requestTimeout: UPLOAD_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    serverFactory: (listener) => port?.serverFor(listener) ?? createHttpServer(listener),
     // A stopping hub still serves requests on open connections.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
-    },
     clientErrorHandler: createClientErrorHandler(options.ids),
     // Called for a path that cannot be decoded; no hook has run by then.
     frameworkErrors(error, request, reply) {
@@ -107,6 +98,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   compressAnswers(server);
   limitDrainTime(server);
   endConnectionsWhileDraining(server, options.draining);
+  if (port !== null) closeTogether(server, () => port.close());
   return server;
 }
 

@@ -4,10 +4,10 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { listen } from '../../src/http/listen.ts';
-import { createBareServer } from '../support/bare-server.ts';
+import { createBareServer, openBarePort } from '../support/bare-server.ts';
 
 const CONNECTIONS = 400;
+const silent = { level: 'silent' };
 /** A socket accepts one connection in a turn, and the system spreads them over sixteen. */
 const TURNS_MAX = 100;
 
@@ -41,14 +41,15 @@ async function openConnections(t: TestContext, port: number): Promise<void> {
 test('a busy hub accepts many new connections in each turn', {
   skip: process.platform !== 'linux' && 'other systems have one socket',
 }, async (t) => {
-  const { server } = createBareServer();
+  const hubPort = await openBarePort();
+  const { server } = createBareServer(silent, hubPort);
   t.after(() => server.close());
   let accepted = 0;
   server.server.on('connection', () => {
     accepted += 1;
   });
-  const { port } = new URL(await listen(server, { host: '127.0.0.1', port: 0 }));
-  await openConnections(t, Number(port));
+  const { port } = await hubPort.place();
+  await openConnections(t, port);
   let turns = 0;
   while (accepted < CONNECTIONS && turns < TURNS_MAX) {
     await nextTurn();
@@ -58,18 +59,17 @@ test('a busy hub accepts many new connections in each turn', {
 });
 
 test('a second server on the port is refused', async (t) => {
-  const [first, second] = [createBareServer().server, createBareServer().server];
-  t.after(() => Promise.all([first.close(), second.close()]));
-  const { port } = new URL(await listen(first, { host: '127.0.0.1', port: 0 }));
-  await assert.rejects(listen(second, { host: '127.0.0.1', port: Number(port) }), {
-    code: 'EADDRINUSE',
-  });
+  const first = await openBarePort();
+  t.after(() => first.close());
+  const { port } = await first.place();
+  await assert.rejects(openBarePort(port), { code: 'EADDRINUSE' });
 });
 
 test('a server that closes waits for the requests of all its sockets', async (t) => {
   // The first socket gets a sixteenth of the connections, and waited for them anyway.
   for (let round = 0; round < 3; round++) {
-    const { server } = createBareServer();
+    const hubPort = await openBarePort();
+    const { server } = createBareServer(silent, hubPort);
     const released = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     server.get('/slow', async () => {
@@ -77,7 +77,9 @@ test('a server that closes waits for the requests of all its sockets', async (t)
       await released.promise;
       return { ok: true };
     });
-    const address = await listen(server, { host: '127.0.0.1', port: 0 });
+    const { address } = await hubPort.place();
+    await server.ready();
+    hubPort.serve();
     const agent = new Agent();
     t.after(() => agent.destroy());
     const status = statusOf(`${address}/slow`, agent);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { Readiness } from '../../src/cluster/readiness.ts';
+import { SchemaWatch } from '../../src/cluster/schema-watch.ts';
 import { DiskSpace } from '../../src/disk-space.ts';
 import { HubError } from '../../src/errors.ts';
 import { startHomeWorld } from '../support/home-world.ts';
@@ -47,7 +48,8 @@ test('a hub is ready while a write succeeds, the database answers, and it does n
   });
   const group = { heartbeatAgeMs: () => ageMs };
   const draining = { isDraining: false };
-  const start = () => new Readiness({ database: failing, group, disk, draining });
+  const schema = new SchemaWatch([1, 3]);
+  const start = () => new Readiness({ database: failing, group, schema, disk, draining });
   const readiness = start();
   await Promise.all([readiness.check(), readiness.check()]);
   await readiness.check();
@@ -67,6 +69,8 @@ test('a hub is ready while a write succeeds, the database answers, and it does n
   await assert.rejects(other.check(), isRefused(/full/));
   refusal = null;
   await other.check();
+  schema.note(2);
+  await assert.rejects(other.check(), isRefused(/schema version 2, and this hub knows 3/));
 });
 
 test('a hub whose disk does not answer is not ready', async (t) => {
@@ -75,6 +79,7 @@ test('a hub whose disk does not answer is not ready', async (t) => {
   const readiness = new Readiness({
     database,
     group: { heartbeatAgeMs: () => 0 },
+    schema: new SchemaWatch([1]),
     disk: new DiskSpace('', 0, () => never.promise),
     draining: { isDraining: false },
   });

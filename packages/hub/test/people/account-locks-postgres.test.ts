@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { Readiness } from '../../src/cluster/readiness.ts';
+import { SchemaWatch } from '../../src/cluster/schema-watch.ts';
 import { NO_WORKSPACE } from '../../src/db/engine.ts';
 import { DiskSpace } from '../../src/disk-space.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
@@ -48,7 +49,13 @@ test('the check of readiness waits for no login in progress', options, async (t)
   await began;
   const disk = new DiskSpace('', 0, async () => 1);
   const group = { heartbeatAgeMs: () => 0 };
-  await new Readiness({ database, group, disk, draining: { isDraining: false } }).check();
+  await new Readiness({
+    database,
+    group,
+    schema: new SchemaWatch([]),
+    disk,
+    draining: { isDraining: false },
+  }).check();
   open();
   await blocker;
 });

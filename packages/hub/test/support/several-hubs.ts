@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@signalbox/contract';
-import { borrowTestDatabase } from '@signalbox/local-postgres';
+import { borrowTestDatabase, createTestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 import type { TObject } from 'typebox';
 import { createHub, type Hub } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import type { Migration } from '../../src/db/migrations/index.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -23,8 +24,11 @@ export interface HubsWorld {
   dataDir: string;
   /** Reads from the database as an operator would. */
   read<Row>(text: string): Promise<Row[]>;
-  /** Starts another hub, which ends with the test. */
-  start(config?: Partial<Config>, clock?: Clock): Promise<Hub>;
+  /**
+   * Starts another hub, which ends with the test.
+   * @param migrations those of another version of Signalbox.
+   */
+  start(config?: Partial<Config>, clock?: Clock, migrations?: readonly Migration[]): Promise<Hub>;
 }
 
 /** A workspace with a repository, and a token for everything. */
@@ -34,8 +38,9 @@ export interface HubsWorkspace {
   token: string;
 }
 
-export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
-  const database = await borrowTestDatabase(template);
+/** @param isNew whether no other test gets the database, because this one changes its schema. */
+export async function startSeveralHubs(t: TestContext, isNew = false): Promise<HubsWorld> {
+  const database = isNew ? await createNew() : await borrowTestDatabase(template);
   const hubs: Hub[] = [];
   t.after(async () => {
     await Promise.all(hubs.map((hub) => hub.stop()));
@@ -54,7 +59,7 @@ export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
         await client.end();
       }
     },
-    async start(config = {}, clock = systemClock) {
+    async start(config = {}, clock = systemClock, migrations = undefined) {
       const hub = await createHub({
         config: {
           ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'error' }),
@@ -65,12 +70,18 @@ export async function startSeveralHubs(t: TestContext): Promise<HubsWorld> {
         },
         clock,
         checkAnswer,
+        ...(migrations === undefined ? {} : { migrations }),
       });
       hubs.push(hub);
       await hub.listen();
       return hub;
     },
   };
+}
+
+async function createNew() {
+  const { url, drop } = await createTestDatabase(template);
+  return { url, giveBack: drop };
 }
 
 export async function addWorkspace(hub: Hub, slug = 'home'): Promise<HubsWorkspace> {

@@ -48,7 +48,8 @@ port.on('message', (message: ToFront) => {
   else if (message.kind === 'close') void close();
   else core.receive(message);
 });
-post({ kind: 'listening', address: await listenShared(server, start) });
+await listenShared(server, start);
+post({ kind: 'listening' });
 
 async function close(): Promise<void> {
   await server.close();

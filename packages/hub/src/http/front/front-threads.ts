@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import type { Api } from '../bind.ts';
 import type { RateLimits } from '../limiter.ts';
-import { findPort } from '../listen.ts';
 import { FrontCalls } from './front-calls.ts';
 import type { FrontStart, ToCore, ToFront } from './messages.ts';
 import { keepRelayed } from './relay.ts';
@@ -58,22 +57,19 @@ export class FrontThreads {
   }
 
   /**
-   * Starts to accept requests.
-   * @returns the address.
-   * @throws the error of listening, such as EADDRINUSE.
+   * Starts to accept requests on a port that this process has open.
+   * @throws the error of listening.
    */
-  async listen(place: { host: string; port: number }): Promise<string> {
-    const port = await findPort(place);
+  async listen(place: { host: string; port: number }): Promise<void> {
     // Only this user may open the folder, and so its socket.
     this.#socketDir = await mkdtemp(join(tmpdir(), 'signalbox-'));
     const socketPath = join(this.#socketDir, 'hub.sock');
     await this.#server.listen({ path: socketPath });
-    const start = { ...this.#options.start, host: place.host, port, socketPath };
+    const start = { ...this.#options.start, ...place, socketPath };
     const starts = Array.from({ length: this.#options.count }, () => this.#start(start));
-    const [address = ''] = await Promise.all(starts);
+    await Promise.all(starts);
     this.#tellHubs();
     this.#hubsTimer = setInterval(() => this.#tellHubs(), HUBS_INTERVAL_MS).unref();
-    return address;
   }
 
   /** Each answer ends its connection from now on. */
@@ -91,19 +87,19 @@ export class FrontThreads {
     if (this.#socketDir !== null) await rm(this.#socketDir, { recursive: true, force: true });
   }
 
-  /** @returns the address on which the thread listens. */
-  async #start(start: Omit<FrontStart, 'callable'>): Promise<string> {
+  /** Resolves when the thread listens. */
+  async #start(start: Omit<FrontStart, 'callable'>): Promise<void> {
     const worker = new Worker(new URL('./front-thread.ts', import.meta.url), {
       // The hub's flags and environment contain secrets, and the thread needs none of them.
       execArgv: [],
       env: {},
       workerData: { ...start, callable: this.#api.callable } satisfies FrontStart,
     });
-    const listening = Promise.withResolvers<string>();
+    const listening = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<unknown>();
     const calls = new FrontCalls(this.#api, (message) => worker.postMessage(message));
     worker.on('message', (message: ToCore) => {
-      if (message.kind === 'listening') listening.resolve(message.address);
+      if (message.kind === 'listening') listening.resolve();
       else if (message.kind === 'closed') closed.resolve(null);
       else calls.receive(message);
     });
@@ -121,9 +117,8 @@ export class FrontThreads {
       fail(new Error(`it has ended with the code ${code}`));
     });
     this.#threads.push({ worker, closed: closed.promise });
-    const address = await listening.promise;
+    await listening.promise;
     isListening = true;
-    return address;
   }
 
   #tellHubs(): void {

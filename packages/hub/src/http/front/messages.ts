@@ -30,7 +30,7 @@ export type ToCore =
   | { readonly kind: 'calls'; readonly calls: readonly CallMessage[] }
   | { readonly kind: 'authenticate'; readonly id: number; readonly proof: Proof }
   | { readonly kind: 'left'; readonly id: number }
-  | { readonly kind: 'listening'; readonly address: string }
+  | { readonly kind: 'listening' }
   | { readonly kind: 'closed' };
 
 export interface CallMessage extends Proof {
