@@ -8,24 +8,26 @@ import type { NodeProcess } from './node-process.ts';
 import { callConsole } from './person.ts';
 import { processesOf } from './tools/acp-bench.ts';
 import { toolMissing } from './tools/install-tool.ts';
-import { type JobAnswer, logOf, startToolBench, type ToolBench } from './tools/tool-bench.ts';
+import { logOf, startToolBench, type ToolBench } from './tools/tool-bench.ts';
 import { hang, native, say } from './tools/turns.ts';
 
 const LIMIT_MS = 180_000;
-/** The program of the tool, and the process that speaks ACP for it. */
 const toolProgram = /\/claude-code-[^/ ]+\/claude /;
+/** The process that speaks ACP for it. */
+const adapterProgram = /claude-agent-acp/;
 
 interface Asked {
   uncertaintyId: string;
+  prompt: string;
   options: { value: string; description?: string }[];
 }
 
 /*
  * Real tools differ from a scripted one where they are killed: an adapter outlives its tool, a
- * session says that an interrupted call was refused, and a model asks again. These are three
- * moments of the fifteen that the agent's own test plays with a scripted tool.
+ * session says that an interrupted call was refused, and a model asks again. These are some of the
+ * moments that the agent's own test plays with a scripted tool.
  */
-describe('kill -9 with the real Claude Code: one question, one answer, one run', {
+describe('kill -9 with the real Claude Code: an answer is kept, and allows one run', {
   skip: toolMissing('claude', 'claude-acp'),
 }, () => {
   let bench: ToolBench;
@@ -83,11 +85,14 @@ describe('kill -9 with the real Claude Code: one question, one answer, one run',
     return { jobId, asked };
   }
 
-  async function allowOnce({ uncertaintyId, options }: Asked): Promise<void> {
-    const once = options.find(({ description }) => description === 'Allows this action once.');
-    assert.ok(once);
+  const allowOnce = (asked: Asked) => choose(asked, 'Allows this action once.');
+  const refuse = (asked: Asked) => choose(asked, 'Refuses this action.');
+
+  async function choose({ uncertaintyId, options }: Asked, meaning: string): Promise<void> {
+    const chosen = options.find(({ description }) => description === meaning);
+    assert.ok(chosen);
     const { workspaceId, cookie } = bench.person;
-    const answer = { mode: 'answered', value: once.value, confidence: 1 };
+    const answer = { mode: 'answered', value: chosen.value, confidence: 1 };
     const body = { workspaceId, uncertaintyId, ...answer };
     await callConsole(hub.baseUrl, 'uncertainties/add-resolution', body, cookie);
   }
@@ -104,15 +109,25 @@ describe('kill -9 with the real Claude Code: one question, one answer, one run',
     for (const { pid } of found) process.kill(pid, 'SIGKILL');
   }
 
-  async function endsWell(jobId: string, trace: string): Promise<JobAnswer> {
+  /** The question that follows when the tool that had the answer is gone. */
+  async function findSecond(jobId: string, first: Asked): Promise<Asked> {
+    const again = await until('second question', async () => {
+      const asked = await listQuestions(jobId);
+      return asked.find(({ uncertaintyId }) => uncertaintyId !== first.uncertaintyId) ?? null;
+    });
+    assert.match(again.prompt, /\(it may have run already\)$/);
+    return again;
+  }
+
+  async function endsWell(jobId: string, trace: string, { asked = 1, runs = 1 } = {}) {
     const end = await until('end of the job', async () => {
       const answer = await bench.readJob(jobId);
       return ['done', 'failed', 'blocked'].includes(answer.job.status) ? answer : null;
     });
     const log = logOf(end);
     assert.equal(end.job.status, 'done', log);
-    assert.equal(readFileSync(trace, 'utf8'), 'ran\n', 'it ran once');
-    assert.equal((await listQuestions(jobId)).length, 1, 'the person was asked once');
+    assert.equal(readFileSync(trace, 'utf8'), 'ran\n'.repeat(runs), 'how often it ran');
+    assert.equal((await listQuestions(jobId)).length, asked, 'how often the person was asked');
     assert.match(log, /\[resumed session /);
     assert.doesNotMatch(log, /\[session\/create\]/, 'the adapter has no part in the log');
     return end;
@@ -160,7 +175,40 @@ describe('kill -9 with the real Claude Code: one question, one answer, one run',
     const port = Number(new URL(hub.baseUrl).port);
     hub = await startHubProcess({ dataDir: join(bench.folder, 'data'), port });
     await startAgent();
-    await endsWell(jobId, trace);
+    await allowOnce(await findSecond(jobId, asked));
+    await endsWell(jobId, trace, { asked: 2 });
+  });
+
+  /** A command that has its effect first, and then runs until it is ended. */
+  async function beginWithEffect(name: string) {
+    const trace = join(bench.folder, name);
+    const command = `echo ran >> ${trace}; touch ${trace}-begun; sleep 600`;
+    const { jobId, asked } = await begin(name, command);
+    await allowOnce(asked);
+    await until('start of the command', () => existsSync(`${trace}-begun`) || null);
+    return { jobId, asked, trace, command };
+  }
+
+  it('the agent is killed while the command runs: it runs again only by a second answer', async () => {
+    const { jobId, asked, trace, command } = await beginWithEffect('fourth');
+    await kill(agent);
+    await until('end of the tool', () => processesOf(jobId).length === 0 || null);
+    askAgain('fourth', command);
+    await startAgent();
+    const again = await findSecond(jobId, asked);
+    assert.equal(readFileSync(trace, 'utf8'), 'ran\n', 'not without an answer');
+    await refuse(again);
+    await endsWell(jobId, trace, { asked: 2 });
+  });
+
+  it('the adapter is killed while the command runs: each answer allows one run', async () => {
+    const { jobId, asked, trace } = await beginWithEffect('fifth');
+    askAgain('fifth', `echo ran >> ${trace}; touch ${trace}-begun; sleep 600`);
+    killTool(jobId, adapterProgram);
+    const again = await findSecond(jobId, asked);
+    assert.equal(readFileSync(trace, 'utf8'), 'ran\n', 'not without an answer');
+    await refuse(again);
+    await endsWell(jobId, trace, { asked: 2 });
   });
 
   it('D5: a hook of the repository does not run over ACP', async () => {

@@ -65,7 +65,7 @@ export const tools = {
   /** Set CLAUDE_CODE_EXECUTABLE to the program of `claude`. */
   'claude-acp': {
     package: '@agentclientprotocol/claude-agent-acp',
-    version: '0.100.0',
+    version: '0.101.0',
     command: 'claude-agent-acp',
     program: '@agentclientprotocol/claude-agent-acp/dist/index.js',
     runs: 'node',

@@ -18,7 +18,7 @@ import { runTool } from './tool-run.ts';
 /** The packages for npm; what one depends on comes before it. */
 export const packedPackages = ['contract', 'sdk', 'agent', 'hub', 'cli'] as const;
 /** Files and folders that a package ships beside its built sources, where it has them. */
-const shippedEntries = ['bin', 'node-flags.json', 'README.md'];
+const shippedEntries = ['bin', 'node-flags.json', 'tool-settings', 'README.md'];
 
 /**
  * Builds the packages as JavaScript with declarations, and packs each as npm publishes it.

@@ -76,6 +76,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     return {
       machineFingerprint,
       toolVersion: tool.version,
+      toolWarnings: [...new Set([...tools.values()].flatMap(({ warnings = [] }) => warnings))],
       heldJobIds: () => lifecycle.heldJobIds(),
       drain: () => lifecycle.drain(),
       stop: () => lifecycle.stop(),

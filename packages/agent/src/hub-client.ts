@@ -25,6 +25,7 @@ export interface HubClient {
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
   uncertainties: {
     createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;
+    list: Call<typeof endpoints.uncertainties.list>;
     wait: Call<typeof endpoints.uncertainties.wait>;
     takeAnswer: Call<typeof endpoints.uncertainties.takeAnswer>;
   };

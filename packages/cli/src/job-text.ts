@@ -103,7 +103,13 @@ export function evidenceText({ evidence }: Pick<Job, 'evidence'>): string | null
 /** The fields of the agent's evidence beside those of the contract; each may be missing. */
 interface AgentEvidence {
   branch?: unknown;
-  executor?: { name?: unknown; version?: unknown; sessionId?: unknown; denied?: unknown };
+  executor?: {
+    name?: unknown;
+    version?: unknown;
+    sessionId?: unknown;
+    denied?: unknown;
+    unasked?: unknown;
+  };
 }
 
 /** The branch with the changes; null if the job has no commit. */
@@ -129,6 +135,15 @@ export function refusedText({ evidence }: Pick<Job, 'evidence'>): string | null 
   const count = `${denied.length} command${denied.length === 1 ? '' : 's'}`;
   const fix = "allow with: signalbox agent start --executor claude --allow 'Bash(COMMAND:*)'";
   return `${count}: ${shown}${more}; ${fix}`;
+}
+
+/** The actions that the tool took without asking, beyond the agent's rules; null without any. */
+export function unaskedText({ evidence }: Pick<Job, 'evidence'>): string | null {
+  const { unasked } = ((evidence ?? {}) as AgentEvidence).executor ?? {};
+  if (!Array.isArray(unasked) || unasked.length === 0) return null;
+  const shown = unasked.slice(0, REFUSED_SHOWN).join(', ');
+  const more = unasked.length > REFUSED_SHOWN ? ', …' : '';
+  return `${unasked.length} action${unasked.length === 1 ? '' : 's'}: ${shown}${more}`;
 }
 
 /** The tokens and the cost; null if they are unknown. */

@@ -95,6 +95,7 @@ class ClaudeReader implements OutputReader {
     // Each turn begins with it, also the one after a command in the background has ended.
     if (this.#report.sessionId === sessionId) return { parts: [] };
     this.#report.sessionId = sessionId;
+    this.#report.mode = textOf(event.permissionMode);
     const version = textOf(event.claude_code_version);
     const tool = version === '' ? 'claude' : `claude ${version}`;
     const activity = { session: { sessionId, tool, model: this.#model } };

@@ -1,5 +1,6 @@
 import { readClaudeLogin } from './claude-login.ts';
 import { createClaudeReader } from './claude-reader.ts';
+import { readKeptSettings } from './claude-settings.ts';
 import {
   type Executor,
   ExecutorLoginError,
@@ -8,6 +9,7 @@ import {
 } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer, SERVER_START_SECONDS } from './job-server.ts';
+import { untestedText } from './tested-versions.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const claudePermissionModes = [
@@ -29,8 +31,8 @@ export interface ClaudeExecutorOptions {
   /** Permission rules such as `Bash(npm test:*)`. */
   allowedTools?: readonly string[];
   /**
-   * Lets hooks of the repository's own `.claude/settings.json` run. They run before the model has
-   * said a word, with the job's token and all variables of the agent.
+   * Lets hooks of the repository's own `.claude/settings.json` and servers of its `.mcp.json` run.
+   * They run before the model has said a word, with the job's token and all variables of the agent.
    */
   trustRepository?: boolean;
   /** The server of the job's own tools. Absent: the tool has none. */
@@ -88,13 +90,20 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
           'Claude Code is not logged in: run claude and log in there, or set ANTHROPIC_API_KEY.',
         );
       }
-      return { version: await readVersion(file, env) };
+      const version = await readVersion(file, env);
+      const warning = untestedText('claude', version);
+      return { version, warnings: warning === null ? [] : [warning] };
     },
     plan(request) {
       const hasServer = jobServer !== undefined;
+      const kept = readKeptSettings(request.env);
+      const settings = { ...kept.settings, ...(trustRepository ? {} : { disableAllHooks: true }) };
       const args = ['-p', '--output-format', 'stream-json', '--verbose'];
       args.push(...permissions(request), '--add-dir', request.toolFiles);
-      if (!trustRepository) args.push('--settings', '{"disableAllHooks":true}');
+      // Without those of the user: their rules would allow before this agent is asked.
+      args.push('--setting-sources', 'project,local', '--settings', JSON.stringify(settings));
+      if (kept.memoryFile !== null) args.push('--append-system-prompt-file', kept.memoryFile);
+      if (!trustRepository) args.push('--strict-mcp-config');
       if (jobServer !== undefined) args.push('--mcp-config', configOf(jobServer));
       if (model !== undefined) args.push('--model', model);
       if (request.budgetUsd !== null) args.push('--max-budget-usd', String(request.budgetUsd));
@@ -103,6 +112,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
         ...{ file: 'claude', args },
         stdin: composeToolPrompt(request, { resultFile: request.resultFile, hasServer }),
         env: {
+          ...kept.env,
           // `@path` in a prompt would attach files from anywhere on this machine.
           CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
           MCP_TIMEOUT: String(SERVER_START_SECONDS * 1_000),

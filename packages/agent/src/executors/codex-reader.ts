@@ -9,6 +9,8 @@ import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
 export interface CodexReaderOptions {
   /** The model that Codex was told to use. */
   model?: string | undefined;
+  /** The sandbox that it runs in. */
+  mode?: string;
   worktree?: string;
   redact: ExecutorRequest['redact'];
   nowMs: ExecutorRequest['nowMs'];
@@ -33,7 +35,8 @@ class CodexReader implements OutputReader {
   readonly #spent = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   #hasCompletedTurn = false;
 
-  constructor({ model, worktree = '', redact, nowMs }: CodexReaderOptions) {
+  constructor({ model, mode, worktree = '', redact, nowMs }: CodexReaderOptions) {
+    if (mode !== undefined) this.#report.mode = mode;
     this.#model = model;
     this.#worktree = worktree;
     this.#redact = redact;

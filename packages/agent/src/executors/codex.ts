@@ -4,6 +4,7 @@ import { codexServerSettings } from './codex-server.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer } from './job-server.ts';
+import { untestedText } from './tested-versions.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const codexSandboxes = ['read-only', 'workspace-write', 'danger-full-access'] as const;
@@ -17,6 +18,16 @@ export interface CodexExecutorOptions {
   /** Additional arguments, passed unchanged. */
   args?: readonly string[];
 }
+
+/**
+ * Nobody is asked, neither a person nor a model: by their configuration, or rules that they have
+ * allowed in a session of their own, commands would leave the sandbox.
+ */
+const unattended = [
+  '--ignore-rules',
+  ...['-c', 'approval_policy="never"'],
+  ...['-c', 'approvals_reviewer="user"'],
+];
 
 function serverArgs(server: JobServer, request: ExecutorRequest): string[] {
   // Strings, numbers and lists of strings are written in TOML as in JSON.
@@ -43,17 +54,20 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       if (sandbox !== 'danger-full-access') {
         await checkCodexSandbox([file], sandbox, { env, user });
       }
-      return { version: await readVersion(file, env) };
+      const version = await readVersion(file, env);
+      const warning = untestedText('codex', version);
+      return { version, warnings: warning === null ? [] : [warning] };
     },
     plan(request) {
-      const args = ['exec', '--json', '--sandbox', request.isReadOnly ? 'read-only' : sandbox];
+      const mode = request.isReadOnly ? 'read-only' : sandbox;
+      const args = ['exec', '--json', '--sandbox', mode, ...unattended];
       args.push('--add-dir', request.toolFiles);
       if (jobServer !== undefined) args.push(...serverArgs(jobServer, request));
       if (model !== undefined) args.push('--model', model);
       // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
       const reader = createCodexReader({
-        model,
+        ...{ model, mode },
         worktree: request.worktree,
         redact: request.redact,
         nowMs: request.nowMs,

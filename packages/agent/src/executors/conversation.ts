@@ -121,7 +121,10 @@ export interface Reply {
   value: string;
   /** The meaning of the option that was chosen; null: the value is no option with a meaning. */
   meaning: string | null;
-  /** Call it when the tool has used the reply: the same question is a new one from then on. */
+  /**
+   * Durable: the reply is used, and the same question is a new one from then on. Call it before the
+   * tool gets a reply that lets it act, and when the tool has made use of any other.
+   */
   used(): Promise<void>;
 }
 

@@ -33,6 +33,8 @@ export interface Executor {
 export interface ExecutorTool {
   /** The version that the tool prints; null when it prints none. */
   version: string | null;
+  /** What the person who starts the agent should know about its permissions, as sentences. */
+  warnings?: readonly string[];
 }
 
 export interface ExecutorRequest {
@@ -96,8 +98,14 @@ export interface ReadLine {
 export interface ExecutorReport {
   /** The tool itself reports a failure, independent of its exit code. */
   failure?: ToolFailure;
+  /** The permission mode in which the tool worked. */
+  mode?: string;
   /** Tool calls that were refused for lack of permission, such as `Bash: npm test`. */
   denied?: string[];
+  /** Actions outside the agent's own rules that the tool took without asking. */
+  unasked?: string[];
+  /** What may have answered the tool before the agent was asked, as sentences. */
+  warnings?: string[];
   /** The tool waits for a person. It was ended; the answer lets it continue. */
   blocked?: { summary: string };
   /** The tool's name and version by its own words. */

@@ -124,7 +124,9 @@ export function completionOf(
 ): CompleteBody {
   const { claimed, settings, redactor } = work;
   const { outcome, outcomeReason, children, usage = usageOf(work) } = result;
-  const { sessionId, denied } = work.executorReport ?? {};
+  const { sessionId, mode, ...listed } = work.executorReport ?? {};
+  const warnings = [...(settings.tool.warnings ?? []), ...(listed.warnings ?? [])];
+  const clean = (texts: readonly string[]) => [...new Set(texts)].map((t) => redactor.redact(t));
   const { evidence: reported = [], findings = [], files = [] } = work.toolReport ?? {};
   const evidence = {
     ...gitEvidence,
@@ -136,7 +138,10 @@ export function completionOf(
       version: settings.tool.version,
       ...work.executorReport?.tool,
       ...(sessionId === undefined ? {} : { sessionId }),
-      ...(denied === undefined ? {} : { denied: denied.map((call) => redactor.redact(call)) }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(listed.denied === undefined ? {} : { denied: clean(listed.denied) }),
+      ...(listed.unasked === undefined ? {} : { unasked: clean(listed.unasked) }),
+      ...(warnings.length === 0 ? {} : { warnings: clean(warnings) }),
     },
   };
   return {

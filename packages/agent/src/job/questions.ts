@@ -1,3 +1,4 @@
+import type { Uncertainty } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import {
   HoldOverError,
@@ -35,8 +36,10 @@ export interface QuestionOptions {
 
 /**
  * Asks people through the hub. An answer goes through four steps, each durable before the next: the
- * hub has it; this machine has stored it; the hub knows that this machine has taken it; the tool
- * has used it. Wherever a process is killed, the next one continues from the last step.
+ * hub has it; this machine has stored it; the hub knows that this machine has taken it; it is used.
+ * Wherever a process is killed, the next one continues from the last step. An answer that allows an
+ * action is used before the tool has it: the action may have run from then on, so that a repeat is
+ * a new question, which says so.
  */
 export class HubQuestions implements QuestionDesk {
   readonly #options: QuestionOptions;
@@ -66,7 +69,11 @@ export class HubQuestions implements QuestionDesk {
   async #askHub(question: Question, signal: AbortSignal): Promise<QuestionRecord> {
     const { client, attempt, runId, session, clock, holdMs, redact, note } = this.#options;
     const untilMs = clock.monotonicMs() + holdMs;
-    const body = bodyOf(question, attempt, redact);
+    const body = bodyOf(
+      withHistory(question, await this.#findEarlier(question, signal)),
+      attempt,
+      redact,
+    );
     const { uncertaintyId } = await this.#retry(signal, (timeoutMs) =>
       client.uncertainties.createWithAutoPromotion(
         { ...body, ...(runId === null ? {} : { runId }) },
@@ -79,6 +86,23 @@ export class HubQuestions implements QuestionDesk {
     const stored = { ...record, answer: await this.#answerOf(uncertaintyId, untilMs, signal) };
     await session.keepQuestion(stored);
     return stored;
+  }
+
+  /** The last question about this action whose answer a tool was given, on any machine. */
+  async #findEarlier({ kind, actionKey }: Question, signal: AbortSignal) {
+    if (kind !== 'approval') return undefined;
+    const { client, attempt } = this.#options;
+    const { workspaceId, jobId } = attempt;
+    const { uncertainties } = await this.#retry(signal, (timeoutMs) =>
+      client.uncertainties.list({ workspaceId, jobId }, { signal, timeoutMs }),
+    );
+    // The whole view was asked for.
+    return (uncertainties as Uncertainty[]).find(
+      (one) =>
+        one.takenAt !== null &&
+        one.resolution?.mode === 'answered' &&
+        baseOf(one.actionKey ?? '') === baseOf(actionKey),
+    );
   }
 
   /** The hub does not count the answer as received until it is taken. */
@@ -138,6 +162,22 @@ export class HubQuestions implements QuestionDesk {
       }
     }
   }
+}
+
+/** Tells people that an action may have run, by an answer that a process has had before. */
+function withHistory(question: Question, earlier: Uncertainty | undefined): Question {
+  if (earlier === undefined) return question;
+  const value = earlier.resolution?.value;
+  const label = earlier.options.find((option) => option.value === value)?.label ?? value;
+  return {
+    ...question,
+    prompt: `${question.prompt} (it may have run already)`,
+    context: `A tool was given an answer to this before in this job: ${label}. If that allowed it, it may have run already.\n\n${question.context}`,
+  };
+}
+
+function baseOf(actionKey: string): string {
+  return actionKey.split('#')[0] ?? '';
 }
 
 function bodyOf(

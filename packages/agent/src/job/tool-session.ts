@@ -34,7 +34,10 @@ export interface QuestionRecord {
   isAboutAction: boolean;
   /** Null: it is open. Written durably before the answer is taken at the hub. */
   answer: Pick<Reply, 'mode' | 'value'> | null;
-  /** The tool has used the answer: asked again, it is another question. */
+  /**
+   * The answer is used: asked again, it is another question. An answer that allows an action is
+   * used before the tool has it, every other one when the tool has made use of it.
+   */
   isUsed: boolean;
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import test from 'node:test';
+import { readKeptSettings } from '../../src/executors/claude-settings.ts';
 import {
   createClaudeExecutor,
   createCodexExecutor,
@@ -34,7 +36,8 @@ exit ${exitCode}
 `,
   );
   chmodSync(join(bin, tool), 0o755);
-  return { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const { CLAUDE_CONFIG_DIR: _, ...env } = process.env;
+  return { ...env, HOME: parts.directory, PATH: `${bin}:${process.env.PATH}` };
 }
 
 async function runWith(
@@ -80,6 +83,10 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     name: 'claude',
     version: 'claude 9.9.9',
     sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
+    mode: 'acceptEdits',
+    warnings: [
+      'claude 9.9.9 was not tested with this agent, 2.1.330 was: its permissions may differ.',
+    ],
   });
   assert.deepEqual(run.result.evidence.changedFiles, ['README.md']);
   assert.match(run.input, /^Your task:\n\nSay hello\n/);
@@ -87,7 +94,8 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
   assert.deepEqual(withoutPlace(run.argumentsSent), [
     ...['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'acceptEdits'],
     ...['--allowedTools', 'Bash(npm test:*)', '--add-dir', 'TOOL'],
-    ...['--settings', '{"disableAllHooks":true}', '--model', 'sonnet'],
+    ...['--setting-sources', 'project,local', '--settings', '{"disableAllHooks":true}'],
+    ...['--strict-mcp-config', '--model', 'sonnet'],
   ]);
   assert.equal(
     run.output,
@@ -158,7 +166,8 @@ test('Codex: thread, tokens of all turns and the last message are read from its 
   });
   assert.equal(run.result.evidence.executor.sessionId, '0199a213-81c0-7800-8aa1-bbab2a035a53');
   assert.deepEqual(withoutPlace(run.argumentsSent), [
-    ...['exec', '--json', '--sandbox', 'workspace-write', '--add-dir', 'TOOL'],
+    ...['exec', '--json', '--sandbox', 'workspace-write', '--ignore-rules'],
+    ...['-c', 'approval_policy="never"', '-c', 'approvals_reviewer="user"', '--add-dir', 'TOOL'],
     ...['--model', 'gpt-5-codex', '-'],
   ]);
   assert.match(run.input, /^Your task:\n\nSay hello\n/);
@@ -167,6 +176,46 @@ test('Codex: thread, tokens of all turns and the last message are read from its 
     '[session 0199a213-81c0-7800-8aa1-bbab2a035a53]\n→ ls\n  README.md\n' +
       '→ update README.md\nThe greeting is in README.md; all tests pass.\n',
   );
+});
+
+test("Claude Code: a job keeps the person's login and provider, and none of their permissions", async (t) => {
+  const parts = await setup(t);
+  const env = playStream(parts, 'claude', 'claude-success.jsonl');
+  const folder = join(parts.directory, '.claude');
+  mkdirSync(folder);
+  const permissions = { allow: ['Bash(*)'], deny: ['Read(./.env)'], defaultMode: 'auto' };
+  const hooks = { SessionStart: [] };
+  const kept = { apiKeyHelper: 'print-key', model: 'opus' };
+  const settings = {
+    ...kept,
+    permissions,
+    hooks,
+    enabledPlugins: { x: true },
+    env: { A_KEY: 'k' },
+  };
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
+  writeFileSync(join(folder, 'CLAUDE.md'), 'Be brief.');
+  const { argumentsSent } = await runWith(parts, createClaudeExecutor(), env);
+  const sent = argumentsSent[argumentsSent.indexOf('--settings') + 1] ?? '';
+  assert.deepEqual(JSON.parse(sent), {
+    ...{ ...kept, disableAllHooks: true, permissions: { deny: ['Read(./.env)'] } },
+  });
+  assert.ok(argumentsSent.includes(join(folder, 'CLAUDE.md')));
+  assert.equal(readKeptSettings(env).env.A_KEY, 'k');
+});
+
+test('Claude Code: settings that are no file of their owner are none', async (t) => {
+  const { directory } = await setup(t);
+  const file = join(directory, 'settings.json');
+  const look = () => readKeptSettings({ CLAUDE_CONFIG_DIR: directory }).settings;
+  assert.deepEqual(look(), {}, 'absent');
+  execFileSync('mkfifo', [file]);
+  assert.deepEqual(look(), {}, 'a pipe, without waiting for it');
+  rmSync(file);
+  writeFileSync(file, '[1]');
+  assert.deepEqual(look(), {}, 'no object');
+  writeFileSync(file, JSON.stringify({ model: 'opus', pad: 'x'.repeat(1024 * 1024) }));
+  assert.deepEqual(look(), {}, 'too large');
 });
 
 test('Codex: a failed turn is a failure with its reason', async (t) => {

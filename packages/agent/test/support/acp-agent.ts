@@ -22,6 +22,7 @@ const { client } = acp.methods;
 const cancelled = new Set<string>();
 const HOLD_LOOK_MS = 20;
 let calls = 0;
+let lists = 0;
 mkdirSync(place, { recursive: true });
 note(`tool ${process.pid}`);
 // As real tools do: without its client it does nothing more.
@@ -91,12 +92,33 @@ async function act(peer: Peer, sessionId: string, one: Act): Promise<boolean> {
   while (existsSync(join(place, 'hold'))) await setTimeout(HOLD_LOOK_MS);
   const isAllowed = outcome.optionId !== 'no';
   const text = isAllowed ? one.run() : 'refused';
+  // Or here: it has acted, and has not said so.
+  while (existsSync(join(place, 'hold-acted'))) await setTimeout(HOLD_LOOK_MS);
   await tell(peer, sessionId, {
     ...{ sessionUpdate: 'tool_call_update', toolCallId },
     status: isAllowed ? 'completed' : 'failed',
     content: [{ type: 'content', content: { type: 'text', text } }],
   });
   return true;
+}
+
+/** Acts, or refuses to, as a mode or a rule of the tool says. */
+async function actUnasked(
+  peer: Peer,
+  sessionId: string,
+  { title, kind, rawInput, run }: Act,
+  status: 'completed' | 'failed',
+): Promise<null> {
+  calls += 1;
+  const toolCallId = `call-${process.pid}-${calls}`;
+  const call = { toolCallId, title, kind, rawInput };
+  await tell(peer, sessionId, { sessionUpdate: 'tool_call', status: 'pending', ...call });
+  const text = status === 'completed' ? run() : 'Permission denied: Classifier unavailable';
+  const content: acp.ToolCallContent[] = [{ type: 'content', content: { type: 'text', text } }];
+  await tell(peer, sessionId, {
+    ...{ sessionUpdate: 'tool_call_update', toolCallId, status, content },
+  });
+  return null;
 }
 
 function command(line: string): Act {
@@ -183,6 +205,10 @@ async function perform(
       ]);
       return both.every(Boolean) ? null : 'cancelled';
     }
+    case 'sneak':
+      return await actUnasked(peer, sessionId, command(rest), 'completed');
+    case 'forbid':
+      return await actUnasked(peer, sessionId, command(rest), 'failed');
     case 'write':
       return (await act(peer, sessionId, edit(cwd, rest))) ? null : 'cancelled';
     case 'form':
@@ -227,7 +253,7 @@ acp
   .onRequest(acp.methods.agent.initialize, () => ({
     protocolVersion: process.env.ACP_SCRIPT_VERSION === undefined ? 1 : 99,
     agentInfo: { name: 'scripted', version: '1.2.3' },
-    agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {} } },
+    agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, list: {} } },
   }))
   .onRequest(acp.methods.agent.session.new, ({ params }) => {
     if (process.env.ACP_SCRIPT_LOGIN !== undefined) throw acp.RequestError.authRequired();
@@ -236,7 +262,24 @@ acp
     note(`new ${sessionId} in ${params.cwd} with ${params.mcpServers.length} servers`);
     const model = { id: 'model', name: 'Model', type: 'select', category: 'model' } as const;
     const choice = { currentValue: 'small', options: [{ value: 'small', name: 'Small' }] };
-    return { sessionId, configOptions: [{ ...model, ...choice }] };
+    const availableModes = [{ id: 'default', name: 'Manual' }];
+    return {
+      sessionId,
+      configOptions: [{ ...model, ...choice }],
+      modes: { currentModeId: 'auto', availableModes },
+    };
+  })
+  .onRequest(acp.methods.agent.session.setMode, ({ params }) => {
+    note(`mode ${params.modeId}`);
+    return {};
+  })
+  // A test decides when its sessions are on disk.
+  .onRequest(acp.methods.agent.session.list, ({ params }) => {
+    lists += 1;
+    note(`lists ${lists}`);
+    const sessionId = `session-${process.pid}`;
+    const cwd = params.cwd ?? '';
+    return { sessions: existsSync(join(place, 'stored')) ? [{ sessionId, cwd }] : [] };
   })
   .onRequest(acp.methods.agent.session.resume, ({ params }) => {
     const { steps } = read(params.sessionId);

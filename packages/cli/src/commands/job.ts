@@ -23,6 +23,7 @@ import {
   shortId,
   statusText,
   toolText,
+  unaskedText,
   usageText,
 } from '../job-text.ts';
 import {
@@ -155,6 +156,7 @@ function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {
     ['Usage', shown(usageText(job))],
     ...modelTexts(job).map((text): [string, string] => ['', oneLine(text)]),
     ['Refused', refused === null ? null : yellow(refused)],
+    ['Unasked', shown(unaskedText(job))],
   ];
 }
 

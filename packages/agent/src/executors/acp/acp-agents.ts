@@ -1,5 +1,14 @@
 import { ExecutorMissingError } from '../executor.ts';
 import { findOnPath } from '../find-on-path.ts';
+import { type TestedCommand, testedVersions } from '../tested-versions.ts';
+import {
+  claudeSessionMeta,
+  codexCwd,
+  codexWarnings,
+  geminiArgs,
+  opencodeEnv,
+  opencodeModes,
+} from './acp-settings.ts';
 
 /** A coding tool that speaks the Agent Client Protocol. */
 export interface AcpAgent {
@@ -9,10 +18,18 @@ export interface AcpAgent {
   args: readonly string[];
   /** Added to the tool's environment. */
   env: Readonly<Record<string, string>>;
-  /** The mode in which the tool asks people, if its own default asks a model instead. */
+  /** Variables that depend on the worktree and on the environment of the job. */
+  envOf?: (cwd: string, env: NodeJS.ProcessEnv) => Record<string, string>;
+  /** What may answer the tool before this agent is asked, and has no setting, as sentences. */
+  warningsOf?: (env: NodeJS.ProcessEnv) => string[];
+  /** The spelling of the worktree's path for its sessions. */
+  cwdOf?: (cwd: string) => string;
+  /** The mode in which the tool asks people. Its own default may ask a model, or nobody. */
   mode?: string;
-  /** The mode for jobs that may not write, if the tool has one. */
+  /** The mode for jobs that may not write. */
   readOnlyMode?: string;
+  /** The commands of the tool and of its adapter whose versions are compared with the tested. */
+  commands: readonly TestedCommand[];
   /** The tool tells failures of a turn by an extension of JetBrains, and by words otherwise. */
   tellsFailures?: true;
   /**
@@ -31,6 +48,8 @@ export interface AcpAgent {
   costLimit?: 'session' | 'reported';
   /** It starts MCP servers only where this variable of its environment is `true`. */
   serversNeed?: string;
+  /** It writes a session down after it has asked about a call, and lists those that are written. */
+  storesLate?: true;
   /** Lines on its standard error that are about the tool itself, and not about the job. */
   noise?: RegExp;
   /** Added to requests that open a session. */
@@ -47,29 +66,27 @@ interface AcpAgentRow extends Omit<AcpAgent, 'env'> {
   toolVariable?: { name: string; tool: string };
 }
 
+const installOf = (npmPackage: string, command: TestedCommand) =>
+  `npm install --global ${npmPackage}@${testedVersions[command]}`;
+
 /** The tools known by name. Adapters change weekly, so the versions that were tested are named. */
 const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
   claude: {
     name: 'claude',
     file: 'claude-agent-acp',
     args: [],
+    mode: 'default',
+    readOnlyMode: 'default',
+    commands: ['claude-agent-acp', 'claude'],
     // Each would be a model call of its own that no person reads.
     env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false' },
-    install: 'npm install --global @agentclientprotocol/claude-agent-acp@0.100.0',
+    install: installOf('@agentclientprotocol/claude-agent-acp', 'claude-agent-acp'),
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
     showsServerEnv: true,
     costLimit: 'session',
+    storesLate: true,
     noise: /^(\[session\/\w+\] |claude auth status (failed|returned) )/,
-    sessionMeta: {
-      claudeCode: {
-        options: {
-          // Without this the tool must be able to skip all permissions, which it refuses as root.
-          allowDangerouslySkipPermissions: false,
-          // Those of the repository would run with the variables of the job, before the model.
-          settings: { disableAllHooks: true },
-        },
-      },
-    },
+    sessionMeta: claudeSessionMeta,
     loginHint: 'Run claude on this machine and log in.',
   },
   codex: {
@@ -80,9 +97,12 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     env: { CODEX_ACP_PROMPT_SUGGESTIONS: 'false' },
     mode: 'workspace-write',
     readOnlyMode: 'read-only',
+    commands: ['codex-acp', 'codex'],
+    warningsOf: codexWarnings,
+    cwdOf: codexCwd,
     tellsFailures: true,
     takesCodexConfig: true,
-    install: 'npm install --global @agentclientprotocol/codex-acp@2.6.0',
+    install: installOf('@agentclientprotocol/codex-acp', 'codex-acp'),
     toolVariable: { name: 'CODEX_PATH', tool: 'codex' },
     loginHint: 'Run codex login on this machine.',
   },
@@ -92,23 +112,23 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     args: ['acp'],
     countsLastCallOnly: true,
     costLimit: 'reported',
-    // By default it asks about nothing but files outside, so no rule of the agent would be applied.
-    env: {
-      OPENCODE_PERMISSION: JSON.stringify({
-        ...{ edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' },
-      }),
-    },
-    install: 'npm install --global opencode-ai@1.18.33',
+    ...opencodeModes,
+    envOf: opencodeEnv,
+    commands: ['opencode'],
+    install: installOf('opencode-ai', 'opencode'),
     loginHint: 'Run opencode auth login on this machine.',
   },
   gemini: {
     name: 'gemini',
     file: 'gemini',
-    args: ['--acp'],
+    args: geminiArgs,
+    mode: 'default',
+    readOnlyMode: 'default',
+    commands: ['gemini'],
     // Its owner trusts the repository then: hooks and settings in there take effect as well.
     serversNeed: 'GEMINI_CLI_TRUST_WORKSPACE',
     noise: /^(\[STARTUP\] |Ripgrep is not available|Could not find promptId in context )/,
-    install: 'npm install --global @google/gemini-cli@0.61.0',
+    install: installOf('@google/gemini-cli', 'gemini'),
     loginHint: 'Run gemini on this machine and log in.',
   },
 };
@@ -149,6 +169,7 @@ function customAgent(command: string): AcpAgent {
     // The shell replaces itself, so that signals reach the tool.
     args: ['-c', `exec ${command}`],
     env: {},
+    commands: [],
     loginHint: 'Log in with the tool on this machine.',
   };
 }

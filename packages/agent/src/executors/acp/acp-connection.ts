@@ -28,6 +28,11 @@ export class ToolProtocolError extends Error {
   override name = 'ToolProtocolError';
 }
 
+/** Whether an error says that the connection is lost. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof Error && /connection closed/i.test(error.message);
+}
+
 /**
  * Asks a tool for failures of a turn as data. It would end the turn as done otherwise. A tool that
  * knows this extension leaves out the output of commands, unless it is asked for too.

@@ -7,6 +7,7 @@ import type { Executor, ExecutorReport } from '../executor.ts';
 import { JOB_SERVER_NAME, type JobServer, serverVariables } from '../job-server.ts';
 import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
+import { findUntested } from '../tested-versions.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { composeToolPrompt } from '../tool-prompt.ts';
 import { type AcpAgent, acpAgentNames, findAcpAgent } from './acp-agents.ts';
@@ -19,7 +20,7 @@ import type { ShareApprovals } from './approval.ts';
 export interface AcpExecutorOptions extends SessionSettings {
   /** A name of the table (claude, codex, opencode, gemini), or a command line for a shell. */
   agent: string;
-  /** Default: the rules of `defaultRules`. */
+  /** Default: without rules beside its own. */
   permissions?: PermissionPolicy;
   /** How much of an action leaves the machine when a person is asked. Default `command`. */
   shareApprovals?: ShareApprovals;
@@ -35,8 +36,8 @@ export interface AcpExecutorOptions extends SessionSettings {
 const STARTS_MAX = 3;
 /** The mode of Codex's adapter in which commands run without a sandbox. */
 const CODEX_WITHOUT_SANDBOX = 'agent-full-access';
-/** Refused actions that the evidence names. */
-const DENIED_MAX = 50;
+/** Actions of a kind that the evidence names. */
+const LISTED_MAX = 50;
 
 /**
  * Runs a tool that speaks the Agent Client Protocol (https://agentclientprotocol.com). It can ask
@@ -60,7 +61,8 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
         const place = { env: { ...env, ...found.env }, user };
         await checkCodexSandbox([found.file, 'cli'], sandbox, place);
       }
-      return { version: null };
+      const own = found.warningsOf?.(env) ?? [];
+      return { version: null, warnings: [...(await findUntested(found.commands, env)), ...own] };
     },
     plan() {
       if (found === null) throw new Error('plan is called after check');
@@ -92,7 +94,7 @@ async function converse(
   const turn: AcpTurn = {
     ...{
       host,
-      agent: withServer(host, agent, jobServer),
+      agent: equip(host, agent, jobServer),
       reader,
       settings,
       permissions: options.permissions,
@@ -105,7 +107,10 @@ async function converse(
     }),
     about: null,
     denied: [],
+    unasked: [],
+    warnings: agent.warningsOf?.(host.env) ?? [],
   };
+  for (const warning of turn.warnings) await host.note(`signalbox: ${warning}`);
   for (let starts = 1; ; starts++) {
     const end = await runAcpTool(turn);
     if (end.kind === 'crashed' && starts < STARTS_MAX && host.session.sessionId !== null) {
@@ -127,24 +132,26 @@ function serverOf(
   return [{ name: JOB_SERVER_NAME, command: server.file, args: [...server.args], env: given }];
 }
 
-function withServer(
-  host: ConversationHost,
-  agent: AcpAgent,
-  server: JobServer | undefined,
-): AcpAgent {
-  if (server === undefined || !agent.takesCodexConfig) return agent;
-  return { ...agent, env: { ...agent.env, CODEX_CONFIG: codexConfigWith(server, host) } };
+/** The tool with the variables that depend on the job. */
+function equip(host: ConversationHost, agent: AcpAgent, server: JobServer | undefined): AcpAgent {
+  const env = { ...agent.env, ...agent.envOf?.(host.cwd, host.env) };
+  if (server === undefined || !agent.takesCodexConfig) return { ...agent, env };
+  return { ...agent, env: { ...env, CODEX_CONFIG: codexConfigWith(server, host) } };
 }
 
-/** The job's requirements go before the agent's configuration. */
+/**
+ * The job's requirements go before the agent's configuration, except for the mode: it decides what
+ * the tool may do without asking, which is not for those who give jobs.
+ */
 function settingsOf(
   { job, isReadOnly }: ConversationHost,
   agent: AcpAgent,
   options: AcpExecutorOptions,
 ): SessionSettings {
-  const pick = (name: keyof SessionSettings) => pickSetting(name, job.requirements, options);
-  const mode = pick('mode') ?? (isReadOnly ? agent.readOnlyMode : agent.mode);
-  return { model: pick('model'), mode, effort: pick('effort') };
+  const pick = (name: 'model' | 'effort') => pickSetting(name, job.requirements, options);
+  const { mode = agent.mode } = options;
+  const readOnlyMode = agent.readOnlyMode ?? mode;
+  return { model: pick('model'), mode: isReadOnly ? readOnlyMode : mode, effort: pick('effort') };
 }
 
 function pickSetting(
@@ -168,7 +175,10 @@ function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): E
     ...(turn.about === null ? {} : { tool: turn.about }),
     ...(end.kind === 'parked' ? { blocked: { summary: end.summary } } : {}),
     ...(end.kind === 'crashed' || end.kind === 'failed' ? { failure: failureOf(end) } : {}),
-    ...(turn.denied.length === 0 ? {} : { denied: turn.denied.slice(0, DENIED_MAX) }),
+    ...(turn.settings.mode === undefined ? {} : { mode: turn.settings.mode }),
+    ...(turn.denied.length === 0 ? {} : { denied: turn.denied.slice(0, LISTED_MAX) }),
+    ...(turn.unasked.length === 0 ? {} : { unasked: turn.unasked.slice(0, LISTED_MAX) }),
+    ...(turn.warnings.length === 0 ? {} : { warnings: [...turn.warnings] }),
   };
 }
 

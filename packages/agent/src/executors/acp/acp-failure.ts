@@ -3,7 +3,7 @@ import { type JsonObject, listOf, objectOf, textOf } from '../json-fields.ts';
 import { judgeFailure, type ToldFailure } from '../judge-failure.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import type { AcpAgent } from './acp-agents.ts';
-import { ToolProtocolError } from './acp-connection.ts';
+import { isClosed, ToolProtocolError } from './acp-connection.ts';
 import { SettingUnknownError } from './acp-session.ts';
 import { cut } from './approval.ts';
 
@@ -35,7 +35,7 @@ export function failureOf(error: unknown, known: Known): ToolFailure | null {
     const summary = 'The tool did not answer when it was started. Does it speak ACP?';
     return { code: 'tool_silent', summary, retryMs: SILENT_RETRY_MS };
   }
-  if (error instanceof Error && /connection closed/i.test(error.message)) return null;
+  if (isClosed(error)) return null;
   throw error;
 }
 

@@ -29,6 +29,16 @@ export interface ReadUpdate {
   progress?: string;
   /** The tool call that has begun or ended its work: a permission for it is used. */
   usedToolCallId?: string;
+  /** A tool call that has just ended. */
+  ended?: EndedCall;
+}
+
+export interface EndedCall {
+  call: ToolCallState;
+  /** False: it failed, and no program of it has run as far as the tool tells. */
+  hasActed: boolean;
+  /** Why the tool itself refused it; '' if it did not. */
+  refusal: string;
 }
 
 export interface ReaderOptions {
@@ -200,6 +210,7 @@ export class AcpReader {
       parts: isStart || isNow ? [{ text, activity: { toolCall } }] : [],
       ...(call.isShown && title !== '' ? { progress: shortenLine(title) } : {}),
       ...(isUsed ? { usedToolCallId: call.toolCallId } : {}),
+      ...(isNow ? { ended: endedOf(call, update) } : {}),
     };
   }
 }
@@ -230,6 +241,19 @@ function activityOf(call: Call, title: string, { cwd, share }: ReaderOptions): T
 function endOf(call: Call): 'done' | 'failed' {
   return hasFailed(call) ? 'failed' : 'done';
 }
+
+function endedOf(call: Call, { content }: ToolCallUpdate): EndedCall {
+  const said = textOfContent(content ?? []) || call.output;
+  return {
+    call,
+    hasActed: call.status === 'completed' || call.exitCode !== null,
+    refusal: call.status === 'failed' && refusalWords.test(said) ? firstLine(said) : '',
+  };
+}
+
+/** How Claude Code, opencode and Codex say that a mode or a rule of their own refused a call. */
+const refusalWords =
+  /^(Permission denied: |The user has specified a rule which prevents )|\brejected: blocked by policy/;
 
 function hasFailed({ status, exitCode }: Call): boolean {
   return status === 'failed' || (exitCode !== null && exitCode !== 0);

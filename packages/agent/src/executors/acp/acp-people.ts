@@ -6,7 +6,9 @@ import type {
 } from '@agentclientprotocol/sdk/unstable';
 import { HoldOverError, type Reply } from '../conversation.ts';
 import { textOf } from '../json-fields.ts';
+import type { Verdict } from '../permissions/permission-policy.ts';
 import type { AcpHandlers } from './acp-connection.ts';
+import type { EndedCall } from './acp-messages.ts';
 import type { AcpTurn } from './acp-turn.ts';
 import { allowOnce, askAboutAction, chooseOption, refusalOf } from './approval.ts';
 import { fillField, type QuestionForm, readForm } from './question-form.ts';
@@ -21,8 +23,12 @@ export class People {
   readonly #stopping = new AbortController();
   /** Replies that the tool was given and has not used yet, by tool call. */
   readonly #given = new Map<string, Reply[]>();
+  /** Tool calls that the tool has asked about. */
+  readonly #asked = new Set<string>();
   #reasons: string[] = [];
   #isListening = false;
+  #untilStored: () => Promise<void> = async () => {};
+  #stored: Promise<void> | null = null;
   #hasRefused = false;
   #done: Promise<void> = Promise.resolve();
 
@@ -37,9 +43,14 @@ export class People {
     onForm: (request, signal) => this.#askForm(request, signal),
   };
 
-  /** From now on messages are new, and not the history of a session. */
-  listen(): void {
+  /**
+   * From now on messages are new, and not the history of a session.
+   *
+   * @param untilStored resolves when the session can be resumed. People are asked after that.
+   */
+  listen(untilStored: () => Promise<void>): void {
     this.#isListening = true;
+    this.#untilStored = untilStored;
   }
 
   get isListening(): boolean {
@@ -53,6 +64,16 @@ export class People {
   onToolCallUsed(toolCallId: string): void {
     for (const reply of this.#given.get(toolCallId) ?? []) this.later(() => reply.used());
     this.#given.delete(toolCallId);
+  }
+
+  /** Lists what the tool, its mode or its person's rules have decided instead of this agent. */
+  onToolCallEnded({ call, hasActed, refusal }: EndedCall): void {
+    if (this.#asked.delete(call.toolCallId)) return;
+    const action = describeAction(call, this.#turn.host.cwd);
+    const text = describeShort(action);
+    if (refusal !== '') this.#turn.denied.push(`${text} (${refusal})`);
+    const isListed = hasActed && actingKinds.has(action.kind);
+    if (isListed && this.#verdictOn(action) !== 'allow') this.#turn.unasked.push(text);
   }
 
   /** The tool has ended a turn: it has used every reply that it was given. */
@@ -89,22 +110,27 @@ export class People {
     request: RequestPermissionRequest,
     signal: AbortSignal,
   ): Promise<RequestPermissionOutcome> {
-    const { host, reader, permissions, agent } = this.#turn;
+    const { host, reader } = this.#turn;
     const action = describeAction(reader.mergeCall(request.toolCall), host.cwd);
-    const { repoId, path: clonePath } = host.repository;
-    const scope = { agent: agent.name, repoId, clonePath, isReadOnly: host.isReadOnly };
-    const verdict = permissions.decide(action, scope);
+    this.#asked.add(request.toolCall.toolCallId);
+    const verdict = this.#verdictOn(action);
     if (verdict === 'allow') {
       const option = allowOnce(request.options);
       if (option !== null) return { outcome: 'selected', optionId: option.optionId };
     }
     if (verdict !== 'refuse') return await this.#askPerson(action, request, signal);
     this.#hasRefused = true;
-    const about = action.command || action.paths.join(', ') || action.title;
-    this.#turn.denied.push(`${action.kind}: ${about}`);
-    await host.note(`signalbox: refused by a rule: ${about}`);
+    this.#turn.denied.push(describeShort(action));
+    await host.note(`signalbox: refused by a rule: ${targetOf(action)}`);
     const option = refusalOf(request.options);
     return option === null ? cancelled : { outcome: 'selected', optionId: option.optionId };
+  }
+
+  #verdictOn(action: ToolAction): Verdict {
+    const { host, permissions, agent } = this.#turn;
+    const { repoId, path: clonePath } = host.repository;
+    const scope = { agent: agent.name, repoId, clonePath, isReadOnly: host.isReadOnly };
+    return permissions.decide(action, scope);
   }
 
   async #askPerson(
@@ -119,12 +145,14 @@ export class People {
       const reply = await this.#wait(() => host.questions.ask(question, this.#until(signal)));
       if (reply === null) return cancelled;
       const { option, reason } = chooseOption(reply, options);
-      if (option === null && reply.meaning?.startsWith('allow')) {
-        // The choice of the person is not offered any more, and nothing narrower is: ask again.
-        await reply.used();
-        continue;
-      }
-      this.#keepGiven(toolCall.toolCallId, reply);
+      const isAllowed = option?.kind.startsWith('allow') ?? false;
+      // The choice of the person is not offered any more, and nothing narrower is: ask again.
+      const isVoid = option === null && reply.meaning?.startsWith('allow');
+      // Stored before the tool has it: whatever is killed from here on, this answer allows nothing
+      // a second time. A refusal may be given again.
+      if (isAllowed || isVoid) await reply.used();
+      if (isVoid) continue;
+      if (!isAllowed) this.#keepGiven(toolCall.toolCallId, reply);
       this.#hasRefused ||= option === null || option.kind.startsWith('reject');
       if (reason !== '') this.#reasons.push(reason);
       await host.note(`signalbox: answered: ${option?.name ?? 'refused'}`);
@@ -168,6 +196,8 @@ export class People {
   /** Null: the tool does not wait any longer. */
   async #wait<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
     try {
+      this.#stored ??= this.#untilStored();
+      await this.#stored;
       return await ask();
     } catch (error) {
       if (error instanceof HoldOverError) {
@@ -191,4 +221,23 @@ export class People {
   #keepGiven(toolCallId: string, reply: Reply): void {
     this.#given.set(toolCallId, [...(this.#given.get(toolCallId) ?? []), reply]);
   }
+}
+
+/** Kinds of actions that have an effect or reach outside. The tools' own bookkeeping has none. */
+const actingKinds: ReadonlySet<string> = new Set([
+  'execute',
+  'edit',
+  'delete',
+  'move',
+  'fetch',
+  'mcp',
+  'read',
+]);
+
+function describeShort(action: ToolAction): string {
+  return `${action.kind}: ${targetOf(action)}`;
+}
+
+function targetOf({ command, paths, title }: ToolAction): string {
+  return command || paths.join(', ') || title;
 }

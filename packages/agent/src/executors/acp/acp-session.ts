@@ -1,6 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
+import type { Clock } from '../../clock.ts';
 import { listOf, objectOf, textOf } from '../json-fields.ts';
-import type { AcpConnection } from './acp-connection.ts';
+import { type AcpConnection, isClosed } from './acp-connection.ts';
 
 /** The settings of a session, from the job or the agent's configuration. */
 export interface SessionSettings {
@@ -77,6 +78,31 @@ async function resume(options: OpenOptions): Promise<Opened | null> {
     if (!(error instanceof acp.RequestError)) throw error;
   }
   return null;
+}
+
+const STORED_LOOK_MS = 50;
+const STORED_MS_MAX = 10_000;
+
+/**
+ * Waits until the tool lists its session, and so can resume it. A question that is open before that
+ * would be one of a session that is lost with the process.
+ */
+export async function untilStored(
+  { agent }: AcpConnection,
+  { sessionId, cwd, clock }: { sessionId: string; cwd: string; clock: Clock },
+): Promise<void> {
+  const untilMs = clock.monotonicMs() + STORED_MS_MAX;
+  while (clock.monotonicMs() < untilMs) {
+    try {
+      const answer: acp.ListSessionsResponse = await agent.request(methods.session.list, { cwd });
+      if (answer.sessions.some((session) => session.sessionId === sessionId)) return;
+    } catch (error) {
+      // The tool cannot tell, or it has ended, which its exit says.
+      if (error instanceof acp.RequestError || isClosed(error)) return;
+      throw error;
+    }
+    await clock.sleep(STORED_LOOK_MS);
+  }
 }
 
 function metaOf({ meta }: OpenOptions): { _meta?: Record<string, unknown> } {

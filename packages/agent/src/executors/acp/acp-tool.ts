@@ -8,7 +8,7 @@ import { type AcpConnection, connectTool } from './acp-connection.ts';
 import { failureOf, failureOfTurn } from './acp-failure.ts';
 import { currentModel } from './acp-messages.ts';
 import { People } from './acp-people.ts';
-import { openSession } from './acp-session.ts';
+import { openSession, untilStored } from './acp-session.ts';
 import type { AcpTurn } from './acp-turn.ts';
 
 export type AcpEnd =
@@ -101,10 +101,11 @@ function updates({ reader, host }: AcpTurn, people: People) {
   return ({ update, sessionId }: acp.SessionNotification) => {
     // While a session is loaded, its history comes again. Sub-agents may have their own sessions.
     if (!people.isListening || sessionId !== host.session.sessionId) return;
-    const { parts, progress, usedToolCallId } = reader.read(update);
+    const { parts, progress, usedToolCallId, ended } = reader.read(update);
     if (update.sessionUpdate === 'usage_update') noteUsage(reader, host);
     if (isOfModel(update)) host.onModelAnswer();
     if (usedToolCallId !== undefined) people.onToolCallUsed(usedToolCallId);
+    if (ended !== undefined) people.onToolCallEnded(ended);
     if (progress !== undefined) host.report(progress);
     if (parts.length > 0) people.later(() => host.log(parts));
   };
@@ -133,7 +134,8 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   const { agentInfo } = connection.about;
   if (agentInfo) turn.about = { name: agentInfo.name, version: agentInfo.version };
   const session = await openSession({
-    ...{ connection, cwd: host.cwd, settings: turn.settings, mcpServers: turn.mcpServers },
+    ...{ connection, settings: turn.settings, mcpServers: turn.mcpServers },
+    cwd: turn.agent.cwdOf?.(host.cwd) ?? host.cwd,
     knownId: host.session.sessionId,
     meta: metaOf(turn),
   });
@@ -147,7 +149,10 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     sessionUpdate: 'config_option_update',
     configOptions: (session.configOptions ?? []) as acp.SessionConfigOption[],
   });
-  people.listen();
+  people.listen(async () => {
+    if (!turn.agent.storesLate) return;
+    await untilStored(connection, { sessionId, cwd: host.cwd, clock: host.clock });
+  });
   const answers = host.session.newAnswers();
   let text = isResumed ? resumedPrompt(answers) : turn.promptText;
   for (let prompts = 1; ; prompts++) {
@@ -231,6 +236,7 @@ export function resumedPrompt(answers: readonly KnownAnswer[]): string {
   return [
     'Signalbox: your work on this job was interrupted from outside and continues now, in the',
     'same directory. The interruption was no refusal: an action that it stopped may be repeated.',
+    'An action that was allowed may have run already: look at its effects before you repeat it.',
     ...told,
     'Continue the job until it is done.',
   ].join('\n');

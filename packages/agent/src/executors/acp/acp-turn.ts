@@ -17,8 +17,12 @@ export interface AcpTurn {
   mcpServers: readonly McpServer[];
   /** The first prompt of a session. */
   promptText: string;
-  /** Actions that a rule refused, for the evidence. */
+  /** Actions that a rule or the tool itself refused, for the evidence. */
   denied: string[];
+  /** Actions that the tool took without asking, although no rule of the agent allows them. */
+  unasked: string[];
+  /** What may answer the tool before the agent is asked. */
+  warnings: readonly string[];
   /** The tool's name and version by its own words; null until it has said them. */
   about: { name: string; version: string } | null;
 }

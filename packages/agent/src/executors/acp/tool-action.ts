@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ToolCallContent, ToolKind } from '@agentclientprotocol/sdk/unstable';
 import { isObject, objectOf, textOf } from '../json-fields.ts';
 
@@ -45,6 +46,19 @@ export interface FileChange {
   removed: number;
 }
 
+/** As many as Linux follows. */
+const LINKS_MAX = 40;
+/** Absent, no link, or not to be followed by this process. */
+const unfollowable = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EINVAL',
+  'EACCES',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ERR_INVALID_ARG_VALUE',
+]);
+
 /** Fields of a tool's input that differ each time the same action is asked for. */
 const volatileFields = new Set(
   ['call_id', 'callId', 'turn_id', 'turnId', 'item_id', 'itemId', 'thread_id', 'threadId']
@@ -83,14 +97,41 @@ function ownerOf({ kind, title, toolName, mcpServer, rawInput }: ToolCallState) 
   return { toolName: told?.[1] ?? toolName, mcpServer: told?.[2] ?? mcpServer };
 }
 
-/** Whether a path, as `placeOf` gives it, is outside the worktree or in its git directory. */
+/**
+ * Whether a path, as `placeOf` gives it, is outside the worktree or in a git directory. Some file
+ * systems take `.GIT` for the same.
+ */
 export function isOutside(path: string): boolean {
-  return isAbsolute(path) || path.split('/')[0] === '.git';
+  return isAbsolute(path) || path.split('/').some((part) => part.toLowerCase() === '.git');
 }
 
+/** Where a path leads: relative to the worktree if that is in it, and absolute otherwise. */
 function placeOf(path: string, cwd: string): string {
-  const inside = relative(cwd, resolve(cwd, path));
-  return inside === '..' || inside.startsWith('../') ? resolve(cwd, path) : inside || '.';
+  const place = realPlaceOf(resolve(cwd, path));
+  const inside = relative(realPlaceOf(cwd), place);
+  return inside === '..' || inside.startsWith('../') ? place : inside || '.';
+}
+
+/** Follows links, as far as the path exists, and also a link to what does not exist yet. */
+function realPlaceOf(path: string, links = 0): string {
+  const found = tryTo(() => realpathSync(path));
+  if (found !== null) return found;
+  const parent = dirname(path);
+  // Nothing leads to it: it counts as outside.
+  if (parent === path || links > LINKS_MAX) return '/';
+  const target = tryTo(() => readlinkSync(path));
+  if (target !== null) return realPlaceOf(resolve(parent, target), links + 1);
+  return join(realPlaceOf(parent, links), basename(path));
+}
+
+function tryTo(look: () => string): string | null {
+  try {
+    return look();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (unfollowable.has(code)) return null;
+    throw error;
+  }
 }
 
 function commandOf(input: Record<string, unknown>, call: ToolCallState): string {

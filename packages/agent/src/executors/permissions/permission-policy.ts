@@ -1,5 +1,6 @@
 import type { ToolAction } from '../acp/tool-action.ts';
 import { JOB_SERVER_NAME } from '../job-server.ts';
+import { isGitReading } from './git-reading.ts';
 
 /** The answer to a tool that asks for a permission; `ask`: a person decides. */
 export type Verdict = 'allow' | 'ask' | 'refuse';
@@ -44,37 +45,25 @@ const checks = [
   ...['gradle test*', 'dotnet test*', 'bundle exec rspec*', 'mix test*', 'swift test*'],
 ];
 
-/** Commands of git that only read. */
-const readings = [
-  'status',
-  'diff',
-  'log',
-  'show',
-  'blame',
-  'rev-parse',
-  'ls-files',
-  'grep',
-].flatMap((name) => [`git ${name}`, `git ${name} *`]);
-
 /** The rules after those of the file. What is in none of them is asked. */
-export const defaultRules: readonly PermissionRule[] = [
+const defaultRules: readonly PermissionRule[] = [
   rule('refuse', 'execute', 'git push*'),
-  rule('refuse', 'execute', 'git * --output*'),
-  ...checks.map((pattern) => rule('allow', 'execute', pattern)),
-  ...readings.map((pattern) => rule('allow', 'execute', pattern)),
   rule('allow', 'mcp', JOB_SERVER_NAME),
   rule('allow', 'think'),
   rule('allow', 'search'),
 ];
+/** In jobs that may write: a tool that changes the code runs its own code by them. */
+const checkRules = checks.map((pattern) => rule('allow', 'execute', pattern));
 
 export function createPermissionPolicy(rules: readonly PermissionRule[] = []): PermissionPolicy {
-  const all = [...rules, ...defaultRules];
   return {
     decide(action, scope) {
-      if (scope.isReadOnly && ['edit', 'delete', 'move'].includes(action.kind)) return 'refuse';
-      const applicable = all.filter((one) => isInScope(one, scope));
-      const refused = applicable.find((one) => matches(one, action));
-      if (refused !== undefined) return refused.verdict;
+      const { isReadOnly } = scope;
+      if (isReadOnly && ['edit', 'delete', 'move'].includes(action.kind)) return 'refuse';
+      const all = [...rules, ...defaultRules, ...(isReadOnly ? [] : checkRules)];
+      const found = all.find((one) => isInScope(one, scope) && matches(one, action));
+      if (found !== undefined) return found.verdict;
+      if (action.kind === 'execute') return isGitReading(action.command) ? 'allow' : 'ask';
       // Files of the worktree are what the job is about; elsewhere a person decides.
       const isFileKind = ['read', 'edit', 'delete', 'move'].includes(action.kind);
       return isFileKind && action.isInside && action.paths.length > 0 ? 'allow' : 'ask';
@@ -104,7 +93,10 @@ function matches(one: PermissionRule, action: ToolAction): boolean {
   }
   if (action.kind === 'mcp') {
     const { mcpServer, toolName, title } = action;
-    return [mcpServer, toolName, title].some((name) => test.test(name));
+    // Any server may have a tool of any name: only the server says whose tool it is.
+    const own = [mcpServer, `${mcpServer}/${toolName.replace(`mcp__${mcpServer}__`, '')}`];
+    const names = one.verdict === 'allow' ? own : [...own, toolName, title];
+    return names.some((name) => test.test(name));
   }
   if (action.kind === 'fetch') return test.test(action.url);
   if (action.paths.length === 0) return test.test(action.title);

@@ -18,17 +18,22 @@ const moments = [
   'when the question is open',
   'when the answer is at the hub only',
   'when the tool has the answer and has not acted',
+  'when the tool has acted and has not said so',
 ] as const;
+const acted = moments[3];
+/** The others are the same for an action that has run as for one that has not. */
+const playedWhenActed: ReadonlySet<string> = new Set(['adapter', 'agent']);
 
 const support = join(import.meta.dirname, '../../support');
 
-test('kill -9 loses no answer, runs nothing without one, and asks no person twice', async (t) => {
+test('kill -9 loses no answer, and an action runs at most once for each answer', async (t) => {
   const h = await setupAcp(t, true);
   const scene = new KillScene(h);
   t.after(() => scene.end());
   scene.startAgent();
   for (const [row, [what, parts]] of rows.entries()) {
     for (const [column, moment] of moments.entries()) {
+      if (moment === acted && !playedWhenActed.has(what)) continue;
       await t.test(`${what}, ${moment}`, () => scene.play(`${row}-${column}`, parts, moment));
     }
   }
@@ -61,16 +66,19 @@ class KillScene {
   async play(name: string, parts: readonly Part[], moment: (typeof moments)[number]) {
     const h = this.#h;
     const [open, answered, delivered] = moments;
-    const hold = join(h.directory, 'tool', 'hold');
+    const hold = join(h.directory, 'tool', moment === acted ? 'hold-acted' : 'hold');
+    const isHeld = moment === delivered || moment === acted;
+    const runs = () => h.toolLog().filter((line) => line === `ran ${name}`).length;
     const jobId = await h.enqueue(`write ${name}.txt; run ${name}; say Done.`);
     const [question] = await h.questions(jobId);
     assert.ok(question);
-    if (moment === delivered) writeFileSync(hold, '');
+    if (isHeld) writeFileSync(hold, '');
     // A process that is stopped hears of the answer no earlier than of the end of the others.
     if (moment === answered) this.#agent?.kill('SIGSTOP');
     if (moment !== open) await h.answer(question, 'yes');
-    if (moment === delivered) await h.untilTool(new RegExp(`^gets yes for ${name}$`));
-    assert.ok(!h.toolLog().includes(`ran ${name}`));
+    const sign = moment === acted ? `ran ${name}` : `gets yes for ${name}`;
+    if (isHeld) await h.untilTool(new RegExp(`^${sign}$`));
+    assert.equal(runs(), moment === acted ? 1 : 0);
     for (const part of parts) await this.#kill(part);
     if (parts.includes('hub')) await h.startHub();
     // An agent that starts again releases the lease: the 10 min are not waited for.
@@ -78,12 +86,22 @@ class KillScene {
     else this.#agent?.kill('SIGCONT');
     rmSync(hold, { force: true });
     if (moment === open) await h.answer(question, 'yes');
+    // The tool that had the answer is gone: whether it has acted is for a person to find out.
+    const isAskedAgain = isHeld && parts.some((part) => part !== 'hub');
+    if (isAskedAgain) {
+      const [again] = await h.questions(jobId);
+      assert.ok(again);
+      assert.match(again.prompt, /\(it may have run already\)$/);
+      assert.match(again.context, /^A tool was given an answer to this before in this job: Yes\./);
+      await h.answer(again, moment === acted ? 'no' : 'yes');
+    }
 
     const job = await h.until(jobId, 'done', 'failed');
     assert.equal(job.status, 'done', String(job.message));
     assert.deepEqual(job.evidence?.changedFiles, [`${name}.txt`], 'its work so far is kept');
-    assert.equal(h.toolLog().filter((line) => line === `ran ${name}`).length, 1, 'it ran once');
-    assert.equal((await h.allQuestions(jobId)).length, 1, 'the person was asked once');
+    assert.equal(runs(), 1, 'it ran once');
+    const count = isAskedAgain ? 2 : 1;
+    assert.equal((await h.allQuestions(jobId)).length, count, 'how often the person was asked');
   }
 
   async #kill(part: Part): Promise<void> {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
-import { setupAcp } from '../../support/acp-harness.ts';
+import { type AcpSetup, scriptedAgent, setupAcp } from '../../support/acp-harness.ts';
 
 test('a form of the tool becomes a question, and its answer fills the form', async (t) => {
   const h = await setupAcp(t);
@@ -144,4 +146,44 @@ test('a canceled job ends its tool', async (t) => {
   await h.untilTool(/^prompt /);
   await h.client.jobs.cancel({ workspaceId: h.workspaceId, jobId });
   await h.until(jobId, 'canceled');
+});
+
+/** The scripted tool under the name of a known one, and that tool's own settings. */
+function nameTool({ directory, env }: AcpSetup, command: string): NodeJS.ProcessEnv {
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo 0.0.1; exit; fi\nexec '${process.execPath}' '${scriptedAgent}'\n`;
+  writeFileSync(join(bin, command), script, { mode: 0o755 });
+  return { ...env, PATH: `${bin}:${env.PATH}` };
+}
+
+test('a person is asked when the session of the tool can be resumed, and not before', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ acp: { agent: 'claude' }, env: nameTool(h, 'claude-agent-acp') });
+  const jobId = await h.enqueue('run make it; say Done.');
+  await h.untilTool(/^asks make it$/);
+  await h.untilTool(/^lists 3$/);
+  assert.deepEqual(await h.allQuestions(jobId), []);
+  writeFileSync(join(h.directory, 'tool/stored'), '');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  await h.answer(question, 'yes');
+  const job = await h.until(jobId, 'done', 'failed');
+  assert.ok(h.toolLog().includes('ran make it'));
+  assert.ok(h.toolLog().includes('mode default'), 'its own mode decides nothing');
+  const { mode, warnings } = (job.evidence as { executor: Record<string, unknown> }).executor;
+  assert.equal(mode, 'default');
+  assert.match(String(warnings), /claude-agent-acp 0\.0\.1 was not tested with this agent/);
+});
+
+test('what the tool has decided by itself is in the evidence', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue(
+    'sneak make it; sneak npm test; forbid rm x; write in.txt; say Done.',
+  );
+  const job = await h.until(jobId, 'done', 'failed');
+  const { denied, unasked } = (job.evidence as { executor: Record<string, unknown> }).executor;
+  assert.deepEqual(unasked, ['execute: make it'], 'the agent itself allows npm test');
+  assert.deepEqual(denied, ['execute: rm x (Permission denied: Classifier unavailable)']);
 });

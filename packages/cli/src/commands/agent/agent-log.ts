@@ -23,6 +23,8 @@ export interface AgentStart {
   tool: string | null;
   clones: readonly (Pick<LinkedClone, 'label' | 'path'> & { tool: string })[];
   jobs: string;
+  /** Sentences. */
+  warnings: readonly string[];
 }
 
 type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
@@ -84,7 +86,8 @@ export function createAgentLog(io: Io): AgentLog {
   };
 }
 
-function printStart(io: Io, { name, session, file, tool, clones, jobs }: AgentStart): void {
+function printStart(io: Io, start: AgentStart): void {
+  const { name, session, file, tool, clones, jobs, warnings } = start;
   const { bold, dim } = io.styles;
   const { workspaceSlug, workspaceId, baseUrl } = session;
   printFields(io, [
@@ -97,6 +100,7 @@ function printStart(io: Io, { name, session, file, tool, clones, jobs }: AgentSt
       return ['Clone', `${oneLine(clone.label)}  ${dim(clone.path)}${own}`] as const;
     }),
     ['Jobs', jobs],
+    ...warnings.map((warning) => ['Warning', oneLine(warning)] as const),
   ]);
   io.print();
 }

@@ -152,6 +152,7 @@ async function runAgent(
       tool: each === first ? tool : describeTool(each, null),
     })),
     jobs: isOnce ? 'one, then exit' : `${plan.jobs.value} at a time`,
+    warnings: agent.toolWarnings,
   });
   await signals.untilDone(agent);
   return signals.stopCode() ?? (isOnce ? log.resultCode() : exitCodes.ok);
