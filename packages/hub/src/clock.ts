@@ -16,6 +16,15 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Whether something that happened at a time is at most so old. After the clock was set back, ages
+ * are negative and mean nothing, so they count as too old.
+ */
+export function isRecent(atMs: number, nowMs: number, ageMaxMs: number): boolean {
+  const ageMs = nowMs - atMs;
+  return ageMs >= 0 && ageMs <= ageMaxMs;
+}
+
 /** Answers repeat the current time often, so the texts of this many milliseconds are cached. */
 const RECENT_TEXTS = 256;
 const recentTimes = new Float64Array(RECENT_TEXTS).fill(Number.NaN);

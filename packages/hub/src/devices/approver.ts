@@ -1,5 +1,6 @@
 import { CONFIRMATION_AGE_MS } from '@signalbox/contract';
 import { readRole } from '../access/store.ts';
+import { isRecent } from '../clock.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { assert } from '../errors.ts';
@@ -36,5 +37,5 @@ export async function findAccess(
 /** Whether the person has confirmed their password recently. */
 export async function isConfirmed(tx: Tx, { sessionId }: Approver): Promise<boolean> {
   const session = await readSession(tx, sessionId);
-  return session !== undefined && tx.nowMs - session.confirmed_at <= CONFIRMATION_AGE_MS;
+  return session !== undefined && isRecent(session.confirmed_at, tx.nowMs, CONFIRMATION_AGE_MS);
 }

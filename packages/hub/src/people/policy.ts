@@ -7,6 +7,8 @@ export const SESSION_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The precision of `lastSeenAt`, so that not every request writes. */
 const SEEN_STEP_MS = 60 * 1_000;
 
+const CLOCK_DIFFERENCE_MS_MAX = 60 * 1_000;
+
 type SessionTimes = Pick<SessionRow, 'expires_at' | 'last_seen_at' | 'revoked_at'>;
 
 /** When a session expires if it is not used again. */
@@ -15,7 +17,9 @@ export function endOfSession(session: Omit<SessionTimes, 'revoked_at'>): number 
 }
 
 export function isSessionLive(session: SessionTimes, nowMs: number): boolean {
-  return session.revoked_at === null && nowMs < endOfSession(session);
+  // Several hubs may differ a little; by more, the clock was set back, and no age means anything.
+  const isUsedLater = session.last_seen_at - nowMs > CLOCK_DIFFERENCE_MS_MAX;
+  return session.revoked_at === null && nowMs < endOfSession(session) && !isUsedLater;
 }
 
 /** Whether `last_seen_at` is old enough to be written again. */

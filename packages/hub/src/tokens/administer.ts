@@ -1,4 +1,5 @@
 import { ADMINISTRATION_MS } from '@signalbox/contract';
+import { isRecent } from '../clock.ts';
 import { actFor, actingCaller } from '../db/acting-caller.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { assert, HubError } from '../errors.ts';
@@ -29,5 +30,5 @@ async function requireRecentLogin(
   const row = await readTokenById(reader, workspaceId ?? '', tokenId);
   if (row === undefined) throw new HubError('TOKEN_INVALID');
   principalOfToken(row, nowMs);
-  if (nowMs - row.created_at > ADMINISTRATION_MS) throw new HubError('LOGIN_TOO_OLD');
+  if (!isRecent(row.created_at, nowMs, ADMINISTRATION_MS)) throw new HubError('LOGIN_TOO_OLD');
 }

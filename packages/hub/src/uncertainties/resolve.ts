@@ -10,7 +10,12 @@ import { alreadyResolved } from './already-resolved.ts';
 import { applyResolution } from './apply-resolution.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
 import { type UncertaintyRow, updateResolved } from './store.ts';
-import { appendResolution, type ResolutionRow, readResolution } from './store-resolutions.ts';
+import {
+  appendResolution,
+  listResolutions,
+  type ResolutionRow,
+  readResolution,
+} from './store-resolutions.ts';
 
 type ResolveInput = RequestInput<typeof endpoints.uncertainties.addResolution.request>;
 
@@ -31,8 +36,16 @@ export function addResolution(
   const { principalId } = principal;
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
   const operation = 'uncertaintiesAddResolution';
+  const call = {
+    ...{ workspaceId, principalId, operation, key, body },
+    // It was withdrawn.
+    isStale: async (tx: Tx, { resolutionId }: { resolutionId: string }) =>
+      (await listResolutions(tx, workspaceId, [uncertaintyId])).every(
+        ({ resolution_id }) => resolution_id !== resolutionId,
+      ),
+  };
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
+    answerOnce(tx, call, async () => {
       const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
       if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);
       const actor = principal.principalId;

@@ -1,3 +1,4 @@
+import { UNDO_MS_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
 import { allColumns } from '../db/schema/columns.ts';
@@ -84,6 +85,9 @@ export async function updateResolved(
   return changes > 0;
 }
 
+/** Due, or further away than any answer is held: the clock was set back. */
+const IS_HAND_OVER_DUE = `(hand_over_at <= ? OR hand_over_at - ${UNDO_MS_MAX} > ?)`;
+
 /**
  * Claims the hand-over of an answer whose time has come.
  *
@@ -92,8 +96,8 @@ export async function updateResolved(
 export async function updateHandedOver(tx: Tx, ref: UncertaintyKey): Promise<boolean> {
   const { changes } = await tx.runSql(
     `UPDATE uncertainties SET hand_over_at = NULL
-     WHERE workspace_id = ? AND uncertainty_id = ? AND hand_over_at <= ?`,
-    [ref.workspace_id, ref.uncertainty_id, tx.nowMs],
+     WHERE workspace_id = ? AND uncertainty_id = ? AND ${IS_HAND_OVER_DUE}`,
+    [ref.workspace_id, ref.uncertainty_id, tx.nowMs, tx.nowMs],
   );
   return changes > 0;
 }
@@ -122,8 +126,8 @@ export function listDueHandOvers(
 ): Promise<UncertaintyKey[]> {
   return reader.allSql(
     `SELECT workspace_id, uncertainty_id FROM uncertainties
-     WHERE hand_over_at <= ? ORDER BY hand_over_at LIMIT ?`,
-    [nowMs, limit],
+     WHERE ${IS_HAND_OVER_DUE} ORDER BY hand_over_at LIMIT ?`,
+    [nowMs, nowMs, limit],
   );
 }
 

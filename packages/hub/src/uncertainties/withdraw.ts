@@ -1,5 +1,6 @@
-import type { Uncertainty } from '@signalbox/contract';
+import { UNDO_MS_MAX, type Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import { isRecent } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import { HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
@@ -50,7 +51,10 @@ function requireWithdrawable(
     throw new HubError('NOT_ALLOWED', 'Only the one who gave an answer may withdraw it.');
   }
   const last = all.at(-1);
-  const isHeld = row.hand_over_at !== null && row.hand_over_at > tx.nowMs;
+  const isHeld =
+    row.hand_over_at !== null &&
+    row.hand_over_at > tx.nowMs &&
+    isRecent(resolution.created_at, tx.nowMs, UNDO_MS_MAX);
   if (last?.resolution_id === resolutionId && isHeld) return;
   throw alreadyResolved(
     last,

@@ -119,6 +119,10 @@ test('a machine that logged in more than an hour ago may read, and change nothin
   };
   hub.clock.advance(ADMINISTRATION_MS + 1);
   assert.deepEqual(await run(owner), Array(7).fill('LOGIN_TOO_OLD'));
+  // A clock that was set back makes no login recent.
+  hub.clock.advance(-2 * ADMINISTRATION_MS);
+  assert.deepEqual(await run(owner), Array(7).fill('LOGIN_TOO_OLD'));
+  hub.clock.advance(2 * ADMINISTRATION_MS);
   assert.equal(await owner.codeOf(members.list, { workspaceId }), 'ok');
   assert.equal(await owner.codeOf(serviceTokens.list, { workspaceId }), 'ok');
   const { database } = hub;

@@ -100,6 +100,15 @@ test('ten minutes after the sign-in an approval requires the password again', as
   assert.equal(needsPassword, false, 'the proof counts for ten minutes');
 });
 
+test('a sign-in that lies ahead of the clock is not recent', async (t) => {
+  const { hub, browser } = await setup(t);
+  hub.clock.advance(-30_000);
+  const { deviceId, userCode } = await startLogin(hub);
+  assert.equal((await browser.call(deviceApprovals.open, { deviceId })).needsPassword, true);
+  const answer = { deviceId, decision: 'approve' as const, userCode };
+  assert.equal(await browser.codeOf(deviceApprovals.answer, answer), 'CONFIRMATION_REQUIRED');
+});
+
 test('the fifth wrong code denies the session, and a missing code does not count', async (t) => {
   const { hub, browser, workspaceId } = await setup(t);
   const { deviceId, deviceSecret, userCode } = await startLogin(hub);

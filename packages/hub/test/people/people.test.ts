@@ -159,6 +159,14 @@ test('a session expires after 8 hours without use', async (t) => {
   assert.equal(await browser.codeOf(session.list, {}), 'SESSION_REQUIRED');
 });
 
+test('a session that was used ahead of the clock has ended, but for the difference of two hubs', async (t) => {
+  const { hub, browser } = await setup(t);
+  hub.clock.advance(-30_000);
+  assert.equal(await isSignedIn(browser), true);
+  hub.clock.advance(-HOUR_MS);
+  assert.equal(await isSignedIn(browser), false);
+});
+
 test('a session expires after 7 days even when it is used', async (t) => {
   const { hub, browser } = await setup(t);
   const hoursInAll = 7 * 24;

@@ -216,3 +216,29 @@ test('a canceled job gets nothing at the end of the undo time, and its answer is
   assert.equal((await h.get(jobId)).job.status, 'canceled');
   assert.equal((await h.applications()).length, 1);
 });
+
+test('the same answer with the same key is given again after it was withdrawn', async (t) => {
+  const h = await startDecisionWorld(t);
+  const idempotencyKey = 'answer-1';
+  const { uncertaintyId, resolutionId } = await startHeld(h, { idempotencyKey });
+  const again = () => h.answer(uncertaintyId, { undoMs: UNDO_MS, idempotencyKey });
+  const repeated = await again();
+  assert.deepEqual([repeated.resolutionId, repeated.idempotent], [resolutionId, true]);
+  await h.call(uncertainties.withdrawResolution, withdrawBody(h, uncertaintyId, resolutionId));
+  const anew = await again();
+  assert.notEqual(anew.resolutionId, resolutionId);
+  assert.equal(anew.idempotent, undefined);
+  assert.equal((await h.read(uncertaintyId)).status, 'resolved');
+  assert.deepEqual((await again()).resolutionId, anew.resolutionId);
+});
+
+test('after the clock was set back, a held answer is handed over and cannot be withdrawn', async (t) => {
+  const h = await startDecisionWorld(t);
+  const { jobId, uncertaintyId, resolutionId } = await startHeld(h);
+  h.clock.advance(-3_600_000);
+  const body = withdrawBody(h, uncertaintyId, resolutionId);
+  await h.refuse(uncertainties.withdrawResolution, body, 'ALREADY_RESOLVED');
+  await h.hub.loops.handOvers.runOnce();
+  assert.equal((await h.get(jobId)).job.status, 'pending');
+  assert.equal((await h.read(uncertaintyId)).handOverAt, null);
+});
