@@ -94,6 +94,9 @@ export function findTableUses(file: string, source: string): TableUse[] {
 export const sharedReads: Readonly<Record<string, string>> = {
   'jobs/store-list.ts queue_entries':
     'a page is filtered by columns of both tables, which two statements could not do by indexes',
+  'cluster/hub-heartbeat.ts hub_settings': 'a heartbeat is one statement',
+  'cluster/database-lineage.ts hub_settings': 'the id of the table tells a restored dump',
+  'jobs/record-restore.ts queue_entries': 'one statement for the jobs of all workspaces',
   'jobs/store-whole.ts queue_entries': 'a job and its entry in one statement are consistent',
   'cloud-ai-jobs/store.ts queue_entries': 'a job and its entry in one statement are consistent',
   'tokens/store-bearers.ts memberships': 'one statement authenticates a request',

@@ -387,6 +387,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/admin-token-create.ts'),
   },
   {
+    words: ['admin', 'accept-restore'],
+    group: groups.hub,
+    summary: 'let hubs serve a database that other means than `signalbox restore` have restored',
+    load: () => import('./commands/hub/admin-accept-restore.ts'),
+  },
+  {
     words: ['doctor'],
     group: 'More:',
     summary: 'check what agents and commands need here, or with --hub what a hub needs',

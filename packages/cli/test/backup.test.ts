@@ -75,8 +75,11 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
   rmSync(dataDir(), { recursive: true });
 
   const elsewhere = join(place.directory, 'elsewhere');
-  const restored = await place.run(['restore', backupDir(), '--data-dir', elsewhere]);
+  const restored = await place.run([
+    ...['restore', backupDir(), '--data-dir', elsewhere, '--keep-tokens'],
+  ]);
   assert.equal(restored.exitCode, exitCodes.ok, restored.stderr);
+  assert.match(restored.stderr, /Kept: tokens, sessions and links/);
   assert.match(restored.stderr, /has no key.*\n.*elsewhere\/secret\.key/);
   assert.equal(statSync(elsewhere).mode & 0o777, 0o700);
   copyFileSync(key, join(elsewhere, 'secret.key'));
@@ -96,6 +99,23 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
   const download = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   const hashOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
   assert.equal(hashOf(download), hashOf(bytes));
+});
+
+test('a restore names what it has ended, and how to go on', async () => {
+  const target = join(place.directory, 'named');
+  const { exitCode, stderr } = await place.run(['restore', backupDir(), '--data-dir', target]);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.match(stderr, /Ended, because .* would work again: 1 tokens \(1 live\)/);
+  assert.match(stderr, new RegExp(`\\n {2}service {2}${place.workspaceSlug} {2}\\S`));
+  assert.match(stderr, /signalbox admin person reset-password/);
+  assert.match(stderr, new RegExp(`signalbox queue resume -w ${place.workspaceSlug}`));
+  copyFileSync(join(place.directory, 'kept.key'), join(target, 'secret.key'));
+  // As after a restore of the disk.
+  const accepted = await place.run(['admin', 'accept-restore', '--data-dir', target, '--json']);
+  assert.equal(accepted.exitCode, exitCodes.ok, accepted.stderr);
+  const { epoch } = JSON.parse(accepted.stdout);
+  assert.deepEqual(epoch.workspaces, [place.workspaceSlug]);
+  assert.deepEqual(epoch.access.tokens, []);
 });
 
 test('a refusal is one sentence with a code, and changes nothing', async () => {

@@ -14,7 +14,7 @@ import { recordLostCloudAiLease } from './cloud-ai-jobs/recover.ts';
 import { bindCloudAiJobRoutes } from './cloud-ai-jobs/routes.ts';
 import { createHintReceiver } from './cluster/hint-receiver.ts';
 import { removeHubAddress, writeHubAddress } from './cluster/hub-address.ts';
-import type { HubGroup } from './cluster/hub-group.ts';
+import type { HubGroup, HubGroupListener } from './cluster/hub-group.ts';
 import { Readiness } from './cluster/readiness.ts';
 import type { Config } from './config.ts';
 import { createMailDeps } from './context/deps.ts';
@@ -218,7 +218,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       for (const warning of deps.database.warnings) server.log.warn(warning);
       const others = await enterHubs(deps, group);
       await checkBytesPlace(uploads, { id: group.directoryId, name: nameOfBytesPlace(config) });
-      await group.start({ onHints: receiver.receive, ...createGroupLog(server.log, deps) });
+      await group.start(createGroupListener(server.log, deps, options, receiver.receive));
       // With another hub on this directory, its incoming files look like those of a dead hub.
       if (others === 0) for (const store of [uploads.byteStore, archive]) await store?.sweep();
       const place = await serve(server, { port, fronts }, config.host);
@@ -342,8 +342,18 @@ function logStart(
   if (lacksCommonAddress) log.warn(NO_COMMON_ADDRESS);
 }
 
-function createGroupLog(log: FastifyBaseLogger, { database }: Pick<HubDeps, 'database'>) {
+function createGroupListener(
+  log: FastifyBaseLogger,
+  { database }: Pick<HubDeps, 'database'>,
+  { onDatabaseRestored }: Pick<HubOptions, 'onDatabaseRestored'>,
+  onHints: HubGroupListener['onHints'],
+): HubGroupListener {
   return {
+    onHints,
+    onRestored() {
+      log.fatal('The database was restored while this hub ran.');
+      onDatabaseRestored?.();
+    },
     onAvailability(isAvailable: boolean, cause: unknown) {
       database.setAvailable(isAvailable);
       if (isAvailable) log.warn('The database is available again.');
@@ -353,6 +363,8 @@ function createGroupLog(log: FastifyBaseLogger, { database }: Pick<HubDeps, 'dat
       log.info(isLeader ? 'This hub leads now.' : 'This hub no longer leads.'),
     onHeartbeatFailure: (error: unknown) =>
       log.warn({ reason: String(error) }, 'A heartbeat to the database failed.'),
+    onStateFileFailure: (error: unknown) =>
+      log.warn({ reason: String(error) }, 'The data directory cannot be written.'),
   };
 }
 

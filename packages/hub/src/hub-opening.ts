@@ -3,6 +3,7 @@ import { ChangeFeed } from './changes/change-feed.ts';
 import { watchWrites } from './changes/watch-writes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
+import { type LineageWatch, openLineage } from './cluster/database-lineage.ts';
 import { removeHubAddress } from './cluster/hub-address.ts';
 import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
 import { SchemaWatch, watchSchema } from './cluster/schema-watch.ts';
@@ -45,6 +46,11 @@ export interface HubOptions {
    * the caller must end this process without `stop` (docs/decisions/0015).
    */
   onDiskFailure?: (error: Error) => void;
+  /**
+   * Called when PostgreSQL was restored to an earlier state while the hub ran: it refuses
+   * everything, and the caller must stop it and end this process.
+   */
+  onDatabaseRestored?: () => void;
   /**
    * Called when a front thread has failed; the caller must stop the hub and end this process.
    * Absent: throws the error, which ends the process at once.
@@ -112,12 +118,16 @@ export async function openHub(options: HubOptions): Promise<OpenedHub> {
     const databaseClock = isShared ? createDatabaseClock() : null;
     if (databaseClock !== null) await correctClock(databaseClock, database.reader);
     const hubClock = databaseClock ?? clock;
-    const place = placeOfBytes(config, directory.directoryId);
+    const watches = {
+      directoryId: placeOfBytes(config, directory.directoryId),
+      clock: databaseClock,
+      schema,
+    };
     return {
       ...{ directoryPath: directory.path, port, database, feed, schema, unlock, abandon },
       ...{ clock: hubClock, ids: createIdSource(hubClock.nowMs) },
       secretKey: await openSecretKey(database, directory.path, config.secretKey),
-      group: await openGroup(config, place, databaseClock, schema),
+      group: await openGroup(config, watches, () => openLineage(migrated, directory.path)),
     };
   } catch (error) {
     await abandon();
@@ -162,12 +172,12 @@ async function openMigratedDatabase(
 /** Loads PostgreSQL's driver only if it is used. */
 async function openGroup(
   { databaseUrl, databasePooled }: Config,
-  directoryId: string,
-  clock: DatabaseClock | null,
-  schema: SchemaWatch,
+  watches: { directoryId: string; clock: DatabaseClock | null; schema: SchemaWatch },
+  openLineage: () => Promise<LineageWatch>,
 ): Promise<HubGroup> {
-  if (databaseUrl === null) return createSingleHub(directoryId);
+  if (databaseUrl === null) return createSingleHub(watches.directoryId);
   const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
-  return createHubGroup({ ...connection, directoryId, version: VERSION, clock, schema });
+  const lineage = await openLineage();
+  return createHubGroup({ ...connection, ...watches, version: VERSION, lineage });
 }

@@ -11,6 +11,7 @@ export {
 } from './admin.ts';
 export { createHub, type Hub } from './app.ts';
 export { BackupError } from './backup/backup-error.ts';
+export type { EpochReport } from './backup/begin-epoch.ts';
 export { findBuiltConsole } from './built-console.ts';
 export type { LinkAddress } from './cluster/hub-address.ts';
 export {
@@ -27,5 +28,5 @@ export { type Migration, migrations } from './db/migrations/index.ts';
 export type { Finding } from './diagnosis/finding.ts';
 export { HubError } from './errors.ts';
 export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';
-export { backUpHub, diagnoseHub, restoreHub, verifyHub } from './operate.ts';
+export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './operate.ts';
 export { SettingError } from './setting-values.ts';

@@ -51,6 +51,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     config,
     onWait: (text) => process.stderr.write(`signalbox: ${text}\n`),
     onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
+    onDatabaseRestored: () => endAfterRestore(() => created),
     onFrontFailure: (error) => endAfterFrontFailure(error, () => created),
     ...(consoleDir === undefined ? {} : { consoleDir }),
     ...(migrations === undefined ? {} : { migrations }),
@@ -193,6 +194,12 @@ function endAfterFrontFailure(error: Error, hub: () => Hub | null): void {
     `signalbox: a front thread has failed (${error.message}). The hub finishes running requests ` +
       `and ends; start it again.\n${error.stack}\n`,
   );
+  exitAfter(hub()?.stop() ?? Promise.resolve(), 1);
+}
+
+/** The next start says what to do. @param hub returns null while the hub is being created. */
+function endAfterRestore(hub: () => Hub | null): void {
+  process.stderr.write('signalbox: the database was restored while the hub ran. The hub ends.\n');
   exitAfter(hub()?.stop() ?? Promise.resolve(), 1);
 }
 

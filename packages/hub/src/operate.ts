@@ -1,22 +1,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { VERSION } from '@signalbox/contract';
+import { createIdSource, VERSION } from '@signalbox/contract';
+import { hooks } from './app.ts';
 import type { BackupReport } from './backup/backup.ts';
 import { BackupError } from './backup/backup-error.ts';
+import type { EpochOptions, EpochReport } from './backup/begin-epoch.ts';
+import type { Manifest } from './backup/manifest.ts';
 import type { RestoreReport } from './backup/restore.ts';
 import type { VerifiedPart } from './backup/verify.ts';
 import { systemClock } from './clock.ts';
+import { adoptLineage } from './cluster/database-lineage.ts';
 import { type Config, isLoopback } from './config.ts';
-import { DATABASE_FILE } from './db/data-directory.ts';
-import type { Reader } from './db/engine.ts';
-import { openDatabase } from './db/open-database.ts';
+import { DATABASE_FILE, lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
+import type { Database, Reader } from './db/engine.ts';
+import { migrateDatabase, openDatabase, withoutLimits } from './db/open-database.ts';
 import { findKeyProblem } from './db/secret-key.ts';
 import type { Finding } from './diagnosis/finding.ts';
+import { ClaimWaiters } from './queue/claim-waiters.ts';
+import { Queue } from './queue/queue.ts';
 
 /*
  * Commands of the operator about all data of a hub: back up, restore, verify, diagnose. They run
- * while the hub runs or is stopped, and change nothing that it has. Their code is loaded when one
- * runs, so that a start does not pay for it.
+ * while the hub runs or is stopped, and change nothing that it has, but for `acceptRestore`. Their
+ * code is loaded when one runs, so that a start does not pay for it.
  */
 
 /** @throws BackupError */
@@ -36,16 +42,86 @@ export async function backUpHub(
   return backUp(source, target, options);
 }
 
-/** @throws BackupError */
-export async function restoreHub(config: Config, backup: string): Promise<RestoreReport> {
+/**
+ * Restores a backup, and begins a new epoch of its database.
+ * @throws BackupError
+ */
+export async function restoreHub(
+  config: Config,
+  backup: string,
+  options: { keepsTokens: boolean },
+): Promise<RestoreReport & { epoch: EpochReport }> {
   if (config.databaseUrl !== null) {
     throw new BackupError(
       'A backup of this command is of a hub on SQLite: unset SVC_DATABASE_URL. A dump of PostgreSQL ' +
-        'is restored with pg_restore; docs/operate/backup.md says how.',
+        'is restored with pg_restore and `signalbox admin accept-restore`; docs/operate/backup.md says ' +
+        'how.',
     );
   }
   const { restore } = await import('./backup/restore.ts');
-  return restore(backup, config.dataDir, config.secretKey);
+  const begin = async (path: string, { createdAt }: Manifest) => {
+    const database = await openDatabase(config, path, systemClock);
+    try {
+      return await beginEpochOf(config, database, { restoredAt: createdAt, ...options });
+    } finally {
+      await database.close();
+    }
+  };
+  const { result, ...report } = await restore(backup, config.dataDir, config.secretKey, begin);
+  return { ...report, epoch: result };
+}
+
+/**
+ * Lets the hubs of a database serve it after something else than `restoreHub` has restored it, such
+ * as a dump, a restore to a point in time, or a snapshot of the disk. Begins a new epoch of it.
+ *
+ * @throws StartError
+ */
+export async function acceptRestore(
+  config: Config,
+  options: { keepsTokens: boolean },
+): Promise<EpochReport> {
+  const onPostgres = config.databaseUrl !== null;
+  const directory = prepareDataDirectory(config.dataDir, { holdsDatabase: !onPostgres });
+  if (!onPostgres && !existsSync(directory.databasePath)) throw noHubIn(config.dataDir);
+  const unlock = onPostgres ? () => undefined : lockDataDirectory(directory.path);
+  try {
+    const database = await openDatabase(config, directory.databasePath, systemClock);
+    try {
+      return await beginEpochOf(config, database, { restoredAt: null, ...options });
+    } finally {
+      await database.close();
+    }
+  } finally {
+    unlock();
+  }
+}
+
+async function beginEpochOf(
+  config: Config,
+  database: Database,
+  options: EpochOptions,
+): Promise<EpochReport> {
+  const { beginEpoch } = await import('./backup/begin-epoch.ts');
+  await migrateDatabase(config, database);
+  const deps = {
+    ids: createIdSource(systemClock.nowMs),
+    queue: new Queue(() => undefined),
+    waiters: new ClaimWaiters(systemClock),
+    hooks,
+  };
+  return withoutLimits(config, database, (unlimited) =>
+    unlimited.write(null, async (tx) => {
+      if (tx.engine === 'postgres') await adoptLineage(tx);
+      return beginEpoch(deps, tx, options);
+    }),
+  );
+}
+
+function noHubIn(dataDir: string): BackupError {
+  return new BackupError(
+    `There is no hub in ${dataDir}: set --data-dir or SVC_DATA_DIR to its directory.`,
+  );
 }
 
 /**
@@ -58,11 +134,7 @@ export async function verifyHub(config: Config, backup: string | null): Promise<
   if (backup !== null) return verifyBackup(backup);
   if (config.databaseUrl !== null) return verifyOnPostgres(config);
   const path = join(config.dataDir, DATABASE_FILE);
-  if (!existsSync(path)) {
-    throw new BackupError(
-      `There is no hub in ${config.dataDir}: set --data-dir or SVC_DATA_DIR to its directory.`,
-    );
-  }
+  if (!existsSync(path)) throw noHubIn(config.dataDir);
   return verifySqlite(path, (reader) => verifyRecords(reader, config));
 }
 
@@ -140,7 +212,7 @@ function placeOfObjects({ s3 }: Config): 'directory' | { endpoint: string; bucke
 function postgresSteps({ s3, dataDir }: Config): string {
   const objects =
     s3 === null
-      ? `then copy ${join(dataDir, 'uploads')} and ${join(dataDir, 'archive')}`
+      ? `then copy ${join(dataDir, 'uploads')} and, if it exists, ${join(dataDir, 'archive')}`
       : `and back up the bucket ${s3.bucket} by the means of its store`;
   return (
     'The database is PostgreSQL, which has its own tool. Run pg_dump --format=custom ' +

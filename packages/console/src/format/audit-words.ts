@@ -12,6 +12,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'device.approve': 'approved the login of a machine',
   'device.deny': 'denied the login of a machine',
   'first-owner.create': 'created the first owner',
+  'hub.restore': 'restored the hub',
   'integration-event.replay': 'replayed an event',
   'integration-secret.mint': 'created a secret for events',
   'integration-secret.revoke': 'revoked a secret for events',

@@ -20,6 +20,7 @@ import { exampleIds } from './example-ids.ts';
 import {
   ATTEMPTS_MAX_DEFAULT,
   CLAIM_WAIT_MS_MAX,
+  ClaimGeneration,
   jobStatuses,
   LEASE_MS_DEFAULT,
   LeaseMs,
@@ -73,11 +74,7 @@ export const CloudAiJob = Type.Object(
     jobId: Nullable(Id('job')),
     priority: Priority,
     status: OneOf(jobStatuses),
-    attempt: Integer(
-      0,
-      1_000_000,
-      'The number of attempts so far. It is the current claimGeneration.',
-    ),
+    attempt: Integer(0, 1_000_000, 'The number of attempts so far.'),
     maxAttempts: Integer(1, 1_000_000),
     agentId: Nullable(Id('agent')),
     leaseMs: Nullable(LeaseMs),
@@ -93,8 +90,6 @@ export const CloudAiJob = Type.Object(
   { description: 'A model call, run by an agent that holds the keys of a provider.' },
 );
 export type CloudAiJob = Static<typeof CloudAiJob>;
-
-const ClaimGeneration = Integer(1, 1_000_000, 'The number of the attempt. It fences later writes.');
 
 const exampleId = 'aij_1j78s1k00003qjivc1pg';
 const exampleInput: CloudAiInput = {

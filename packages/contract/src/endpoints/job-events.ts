@@ -15,6 +15,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { Activity } from './job-activity.ts';
+import { ClaimGeneration } from './job-schemas.ts';
 
 /** Exact wire values (docs/reference/specification.md, Job event). */
 export const jobEventKinds = [
@@ -134,7 +135,7 @@ export const jobEvents = {
       workspaceId: Id('workspace'),
       jobId: Id('job'),
       agentId: Id('agent'),
-      claimGeneration: Type.Optional(Integer(1, 1_000_000)),
+      claimGeneration: Type.Optional(ClaimGeneration),
       entries: Type.Array(JobLogEntry, { minItems: 1, maxItems: JOB_LOG_ENTRIES_MAX }),
     }),
     response: Ok({

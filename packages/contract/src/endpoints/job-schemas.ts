@@ -57,6 +57,13 @@ export const ATTEMPTS_MAX_DEFAULT = 5;
 export const OUTAGE_GRACE_MS = 60_000;
 
 export const LeaseMs = Integer(LEASE_MS_MIN, LEASE_MS_MAX, 'The lease in milliseconds.');
+/** A restore of the hub begins another range of them, so an integer that JSON keeps exactly. */
+export const ClaimGeneration = Integer(
+  1,
+  Number.MAX_SAFE_INTEGER,
+  'The number of the claim, as its answer has it. It fences later writes: if sent, it must be the ' +
+    'current one. If absent, agentId must hold the lease.',
+);
 export const Priority = Integer(
   PRIORITY_MIN,
   PRIORITY_MAX,
@@ -294,11 +301,7 @@ export const Job = Type.Object({
   requirements: Nullable(Requirements),
   priority: Priority,
   status: OneOf(jobStatuses),
-  attempt: Integer(
-    0,
-    1_000_000,
-    'The number of attempts so far. It is the current claimGeneration.',
-  ),
+  attempt: Integer(0, 1_000_000, 'The number of attempts so far.'),
   maxAttempts: Integer(
     1,
     1_000_000,

@@ -24,6 +24,7 @@ import {
   addableFields,
   ChildJob,
   CLAIM_WAIT_MS_MAX,
+  ClaimGeneration,
   EnqueueRequest,
   Evidence,
   JOB_COUNT_MAX,
@@ -40,12 +41,6 @@ import {
   WaitingFor,
 } from './job-schemas.ts';
 
-const ClaimGeneration = Integer(
-  1,
-  1_000_000,
-  'The number of the attempt, as the claim returned it. If sent, it must be the current one. If ' +
-    'absent, agentId must hold the lease.',
-);
 /** The fields of a renewal, beside the ids of job and agent. */
 export const renewalFields = {
   leaseMs: Defaulted(LeaseMs, LEASE_MS_DEFAULT),

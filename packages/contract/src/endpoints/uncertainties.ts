@@ -17,6 +17,7 @@ import {
   Text,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
+import { ClaimGeneration } from './job-schemas.ts';
 import {
   CommitSha,
   Confidence,
@@ -441,7 +442,7 @@ export const uncertainties = {
       ...UncertaintyRef,
       jobId: Id('job'),
       agentId: Id('agent'),
-      claimGeneration: Integer(1, 1_000_000),
+      claimGeneration: ClaimGeneration,
     }),
     response: Ok({ taken: Type.Boolean(), uncertainty: Uncertainty }),
     errors: [

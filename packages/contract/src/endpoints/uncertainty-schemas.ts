@@ -12,7 +12,7 @@ import {
 } from '../schema.ts';
 import { Agent } from './agents.ts';
 import { trustLabels } from './context-items.ts';
-import { jobStatuses, TITLE_CHARS_MAX } from './job-schemas.ts';
+import { ClaimGeneration, jobStatuses, TITLE_CHARS_MAX } from './job-schemas.ts';
 import { Repository } from './repositories.ts';
 import { Run } from './runs.ts';
 
@@ -98,9 +98,7 @@ export const CreateUncertaintyRequest = Type.Object({
     Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
   ),
   agentId: Type.Optional(Id('agent', 'With claimGeneration: the agent that holds the job.')),
-  claimGeneration: Type.Optional(
-    Integer(1, 1_000_000, 'If sent, the claim fences the question like every other write.'),
-  ),
+  claimGeneration: Type.Optional(ClaimGeneration),
   actionKey: Type.Optional(ActionKey),
   ...askedFields,
   context: Defaulted(

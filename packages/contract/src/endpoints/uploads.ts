@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
 import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
+import { ClaimGeneration } from './job-schemas.ts';
 
 /** The maximum size of an upload: 100 MB. */
 export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;
@@ -82,7 +83,7 @@ export const uploads = {
           {
             jobId: Id('job'),
             agentId: Id('agent'),
-            claimGeneration: Type.Optional(Integer(1, 1_000_000)),
+            claimGeneration: Type.Optional(ClaimGeneration),
           },
           { description: 'The job that it belongs to, as its agent holds it.' },
         ),

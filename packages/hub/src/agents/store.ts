@@ -241,3 +241,19 @@ export function listAgentsNow(
     [workspaceId, nowMs - AGENT_OFFLINE_AFTER_MS, ...status.values, wanted, limit],
   );
 }
+
+/**
+ * Takes all agents from their owners, so that each machine registers a new agent with its next
+ * heartbeat. Claims without a generation are fenced by the id of their agent.
+ *
+ * @param mark is unique to this call: a machine may lose its agent several times.
+ * @returns how many.
+ */
+export async function disownAgents(tx: Tx, mark: string): Promise<number> {
+  const { changes } = await tx.runSql(
+    `UPDATE agents SET principal_id = ? || principal_id, status = 'offline'
+     WHERE principal_id NOT LIKE 'restored:%'`,
+    [`restored:${mark}:`],
+  );
+  return changes;
+}

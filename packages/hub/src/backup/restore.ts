@@ -22,13 +22,16 @@ export interface RestoreReport {
  * before anything is written, and the directory appears, or gets its database, when it is complete.
  *
  * @param secretKey the key of the settings, which must be that of the backup; null: none.
+ * @param change is called with the path of the restored database before the directory appears;
+ *   returns the `result`.
  * @throws BackupError
  */
-export async function restore(
+export async function restore<T>(
   backup: string,
   target: string,
   secretKey: Buffer | null,
-): Promise<RestoreReport> {
+  change: (databasePath: string, manifest: Manifest) => Promise<T>,
+): Promise<RestoreReport & { result: T }> {
   const from = resolve(backup);
   const dataDir = resolve(target);
   const manifest = readManifest(from);
@@ -46,12 +49,20 @@ export async function restore(
   }
   await checkFiles(from, manifest);
   try {
-    if (existsSync(dataDir)) await fillInside(from, dataDir, manifest);
-    else await fillBeside(from, dataDir, manifest);
+    const fill = async (draft: string) => {
+      await copyFiles(from, draft, manifest);
+      const result = await change(join(draft, DATABASE_FILE), manifest);
+      await syncDirectory(draft);
+      return result;
+    };
+    const result = existsSync(dataDir)
+      ? await fillInside(from, dataDir, manifest, fill)
+      : await fillBeside(dataDir, fill);
+    const hasKey = secretKey !== null || manifest.key.included;
+    return { dataDir, manifest, hasKey, result };
   } catch (error) {
     throw explainFileError(error, dataDir);
   }
-  return { dataDir, manifest, hasKey: secretKey !== null || manifest.key.included };
 }
 
 /**
@@ -77,14 +88,15 @@ export async function checkFiles(from: string, manifest: Manifest): Promise<void
 }
 
 /** Builds the data directory beside its place, and renames it. */
-async function fillBeside(from: string, dataDir: string, manifest: Manifest): Promise<void> {
+async function fillBeside<T>(dataDir: string, fill: (draft: string) => Promise<T>): Promise<T> {
   mkdirSync(dirname(dataDir), { recursive: true, mode: 0o700 });
   const draft = join(dirname(dataDir), `${basename(dataDir)}.${randomName()}.incomplete`);
   mkdirSync(draft, { mode: 0o700 });
   try {
-    await copyFiles(from, draft, manifest);
+    const result = await fill(draft);
     renameSync(draft, dataDir);
     await syncDirectory(dirname(dataDir));
+    return result;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     throw error;
@@ -95,20 +107,26 @@ async function fillBeside(from: string, dataDir: string, manifest: Manifest): Pr
  * Fills a data directory that exists, such as a mounted volume, which cannot be renamed. While it
  * is not complete, a file in it keeps a hub from starting.
  */
-async function fillInside(from: string, dataDir: string, manifest: Manifest): Promise<void> {
+async function fillInside<T>(
+  from: string,
+  dataDir: string,
+  manifest: Manifest,
+  fill: (draft: string) => Promise<T>,
+): Promise<T> {
   const mark = join(dataDir, RESTORING_FILE);
   await writeFile(mark, `${from}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await syncDirectory(dataDir);
   const draft = join(dataDir, `${randomName()}.incomplete`);
   mkdirSync(draft, { mode: 0o700 });
   try {
-    await copyFiles(from, draft, manifest);
+    const result = await fill(draft);
     const names = new Set(manifest.files.map(({ path }) => path.split('/')[0] ?? path));
     for (const name of names) renameSync(join(draft, name), join(dataDir, name));
     rmdirSync(draft);
     await syncDirectory(dataDir);
     rmSync(mark);
     await syncDirectory(dataDir);
+    return result;
   } catch (error) {
     // Only what this restore has written: the directory was empty.
     for (const { path } of manifest.files) {
@@ -129,7 +147,6 @@ async function copyFiles(from: string, to: string, manifest: Manifest): Promise<
     if (content.sha256 === file.sha256) continue;
     throw new BackupError(`${join(from, file.path)} changed while it was restored: run it again.`);
   }
-  await syncDirectory(to);
 }
 
 function randomName(): string {

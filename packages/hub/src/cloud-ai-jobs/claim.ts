@@ -9,6 +9,7 @@ import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { Demand } from '../queue/lane-book.ts';
 import { claimLease, type RefusedDemand } from '../queue/leased-work.ts';
+import { generationOf } from '../queue/states.ts';
 import { hasPendingEntry } from '../queue/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { presentCloudAiJob } from './present.ts';
@@ -67,6 +68,6 @@ async function answerClaim(tx: Tx, entry: Entry): Promise<ClaimAnswer> {
     cloudAiJobId: entry.entry_id,
     cloudAiJob: presentCloudAiJob(entry, row),
     leaseExpiresAt: timestampOf(entry.lease_expires_at),
-    claimGeneration: entry.attempt,
+    claimGeneration: generationOf(entry),
   };
 }

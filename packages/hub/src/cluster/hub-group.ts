@@ -48,10 +48,14 @@ export interface HubGroupListener {
   onHints(hints: Hints | null): void;
   /** Called when the database becomes unavailable, and when it can be written again. */
   onAvailability(isAvailable: boolean, cause: unknown): void;
+  /** Called once, when the database was restored while this hub ran; it stays unavailable. */
+  onRestored(): void;
   /** Called when this hub begins or ceases to lead. */
   onLeadership(isLeader: boolean): void;
   /** Called when a heartbeat fails after one that succeeded. */
   onHeartbeatFailure(error: unknown): void;
+  /** Called when the state of the database cannot be kept in the data directory. */
+  onStateFileFailure(error: unknown): void;
 }
 
 /** A hub on SQLite, which is always the only one. */

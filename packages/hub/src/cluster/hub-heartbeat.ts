@@ -1,4 +1,7 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { EPOCH_SETTING } from '../db/epoch.ts';
+import { MARK_SETTING } from '../db/hub-settings.ts';
+import type { DatabaseState } from './database-lineage.ts';
 import type { HubRow } from './hub-group.ts';
 import type { SchemaWatch } from './schema-watch.ts';
 
@@ -24,6 +27,8 @@ export interface HeartbeatAnswer {
   others: number;
   /** See `SchemaWatch`. */
   newerSchema: number | null;
+  /** By which a hub finds out that the database was restored. */
+  state: DatabaseState;
   /** `performance.now()` before and after. */
   beforeMs: number;
   afterMs: number;
@@ -48,6 +53,8 @@ export async function sendHeartbeat(
     leads: string;
     others: string;
     newer_schema: number | null;
+    epoch: string | null;
+    mark: string | null;
   }>(
     // A heartbeat that is lost in a crash does no harm, so it does not wait for the disk.
     `WITH clock AS MATERIALIZED (
@@ -65,7 +72,9 @@ export async function sendHeartbeat(
      )
      SELECT now_ms, setting, ${newerVersion} AS newer_schema, (SELECT COUNT(*) FROM led) AS leads,
        (SELECT COUNT(*) FROM hubs, clock
-        WHERE hub_id <> $1 AND seen_at > clock.now_ms - ${ALIVE_MS}) AS others
+        WHERE hub_id <> $1 AND seen_at > clock.now_ms - ${ALIVE_MS}) AS others,
+       (SELECT value FROM hub_settings WHERE name = '${EPOCH_SETTING}') AS epoch,
+       (SELECT value FROM hub_settings WHERE name = '${MARK_SETTING}') AS mark
      FROM clock`,
     [hub.hubId, hub.directoryId, hub.host, hub.address, hub.version],
   );
@@ -76,6 +85,7 @@ export async function sendHeartbeat(
     isLeader: Number(row?.leads) === 1,
     others: Number(row?.others),
     newerSchema: row?.newer_schema ?? null,
+    state: { epoch: Number(row?.epoch ?? 0), mark: Number(row?.mark ?? 0) },
     beforeMs,
     afterMs,
   };

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Tx } from '../db/engine.ts';
 import { isDemoted } from '../db/postgres/postgres-database.ts';
 import type { DatabaseClock } from './database-clock.ts';
+import type { LineageWatch } from './database-lineage.ts';
 import { unpackHints } from './hint-payload.ts';
 import { HintSender } from './hint-sender.ts';
 import { type HubGroup, type HubGroupListener, type HubRow, newHubId } from './hub-group.ts';
@@ -27,6 +28,7 @@ export interface HubGroupOptions {
   clock: DatabaseClock | null;
   /** Learns of a newer schema with every heartbeat. */
   schema: SchemaWatch;
+  lineage: LineageWatch;
 }
 
 /** A hub on PostgreSQL, which other hubs may share. */
@@ -44,6 +46,7 @@ class PostgresHubGroup implements HubGroup {
   #isAvailable = true;
   #hasEntered = false;
   #isStopped = false;
+  #isRestored = false;
   #wasLeader = false;
   /** Whether the last heartbeat failed. */
   #hasFailed = false;
@@ -135,9 +138,14 @@ class PostgresHubGroup implements HubGroup {
     try {
       const ask = <Row>(...statement: Parameters<HubLink['query']>) =>
         this.#link.query<Row>(...statement);
-      this.#apply(await sendHeartbeat(ask, this.#hub, this.#options.schema));
-      this.#setAvailable(true, null);
+      const answer = await sendHeartbeat(ask, this.#hub, this.#options.schema);
       this.#hasFailed = false;
+      const isKept = this.#options.lineage.follow(answer.state, (error) =>
+        this.#listener?.onStateFileFailure(error),
+      );
+      if (!isKept) return this.#endService();
+      this.#apply(answer);
+      this.#setAvailable(true, null);
     } catch (error) {
       if (!this.#hasFailed && !this.#isStopped) this.#listener?.onHeartbeatFailure(error);
       this.#hasFailed = true;
@@ -160,8 +168,17 @@ class PostgresHubGroup implements HubGroup {
     this.#options.schema.note(answer.newerSchema);
   }
 
+  /** What this hub knows and does belongs to another past of the database than what is there. */
+  #endService(): void {
+    if (this.#isRestored) return;
+    this.#leadershipEndsAtMs = 0;
+    this.#setAvailable(false, new Error('The database was restored.'));
+    this.#isRestored = true;
+    this.#listener?.onRestored();
+  }
+
   #setAvailable(isAvailable: boolean, cause: unknown): void {
-    if (this.#isAvailable === isAvailable || this.#isStopped) return;
+    if (this.#isAvailable === isAvailable || this.#isStopped || this.#isRestored) return;
     this.#isAvailable = isAvailable;
     this.#listener?.onAvailability(isAvailable, cause);
   }

@@ -5,6 +5,19 @@ import type { Reader, Tx } from './engine.ts';
  * the key that its secrets are sealed with.
  */
 
+/** The setting that `raiseMark` raises. */
+export const MARK_SETTING = 'mark';
+
+/** Raises a number by which hubs find out that a database has returned to an earlier state. */
+export async function raiseMark(tx: Tx): Promise<void> {
+  await tx.runSql(
+    `INSERT INTO hub_settings (name, value) VALUES (?, '1')
+     ON CONFLICT (name) DO UPDATE
+       SET value = CAST(CAST(hub_settings.value AS BIGINT) + 1 AS TEXT)`,
+    [MARK_SETTING],
+  );
+}
+
 export async function readHubSetting(reader: Reader, name: string): Promise<string | null> {
   const row = await reader.firstSql<{ value: string }>(
     'SELECT value FROM hub_settings WHERE name = ?',

@@ -124,20 +124,31 @@ export async function migrateDatabase(
   known: readonly Migration[] = migrations,
   progress: MigrationProgress = noProgress(),
 ): Promise<number[]> {
-  if (config.databaseUrl === null) return migrate(database, known, progress);
+  return withoutLimits(config, database, async (unlimited) => {
+    const state = await readSchemaState(database, known);
+    return migrate(state === 'current' ? database : unlimited, known, progress);
+  });
+}
+
+/** Works on whole tables: on PostgreSQL with a connection without the time limits of requests. */
+export async function withoutLimits<T>(
+  { databaseUrl, databasePooled }: Config,
+  database: Database,
+  work: (unlimited: Database) => Promise<T>,
+): Promise<T> {
+  if (databaseUrl === null) return work(database);
   const { explainRefusal, openPostgres } = await import('./postgres/postgres-database.ts');
   const unlimited = openPostgres({
-    url: config.databaseUrl,
+    url: databaseUrl,
     sessionsMax: 2,
-    isPooled: config.databasePooled,
+    isPooled: databasePooled,
     limits: { ...limits, connectMs: MIGRATION_CONNECT_MS },
   });
   unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
   try {
-    const state = await readSchemaState(database, known);
-    return await migrate(state === 'current' ? database : unlimited, known, progress);
+    return await work(unlimited);
   } catch (error) {
-    throw explainRefusal(error, config.databaseUrl);
+    throw explainRefusal(error, databaseUrl);
   } finally {
     await unlimited.close();
   }

@@ -121,3 +121,13 @@ export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: n
 export async function deleteOldCodeFailures(tx: Tx, beforeMs: number): Promise<void> {
   await tx.runSql('DELETE FROM device_code_failures WHERE at < ?', [beforeMs]);
 }
+
+/** Deletes all device sessions. Returns how many logins were in progress. */
+export async function deleteAllDevices(tx: Tx): Promise<number> {
+  const open = await tx.firstSql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM device_sessions WHERE status <> 'denied' AND expires_at > ?`,
+    [tx.nowMs],
+  );
+  await tx.runSql('DELETE FROM device_sessions', []);
+  return Number(open?.n ?? 0);
+}

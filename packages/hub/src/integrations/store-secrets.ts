@@ -57,3 +57,11 @@ export async function recordSecretUse(
     [tx.nowMs, workspace_id, secret_id, before],
   );
 }
+
+/** The live secrets of all workspaces. */
+export function listAllIntegrationSecrets(reader: Reader): Promise<IntegrationSecretRow[]> {
+  return reader.allSql<IntegrationSecretRow>(
+    `SELECT * FROM integration_secrets WHERE revoked_at IS NULL ORDER BY workspace_id, secret_id`,
+    [],
+  );
+}

@@ -18,6 +18,7 @@ import type { Entry } from '../queue/entry.ts';
 import type { Demand } from '../queue/lane-book.ts';
 import { claimLease, type RefusedDemand } from '../queue/leased-work.ts';
 import type { FoundLanes } from '../queue/queue.ts';
+import { generationOf } from '../queue/states.ts';
 import { hasPendingEntry } from '../queue/store.ts';
 import { listServedRepositories, type RepositoryRow } from '../repositories/store.ts';
 import { hubKeyFor } from '../sealing.ts';
@@ -127,8 +128,8 @@ async function answerClaim(
     jobId: entry.entry_id,
     job: presentJob(entry, row),
     leaseExpiresAt: timestampOf(entry.lease_expires_at),
-    claimGeneration: entry.attempt,
-    jobToken: tokenOf(entry.entry_id, entry.attempt),
+    claimGeneration: generationOf(entry),
+    jobToken: tokenOf(entry.entry_id, generationOf(entry)),
   };
 }
 

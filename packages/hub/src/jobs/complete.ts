@@ -6,6 +6,7 @@ import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
+import { attemptOf, generationOf } from '../queue/states.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { addUsage } from './add-usage.ts';
 import { addJob } from './enqueue.ts';
@@ -114,7 +115,7 @@ async function acceptCompletion(
   const moved = isRetried
     ? await deps.queue.requeue(tx, entry, 'retryable-outcome', {
         delayMs: retryDelayMs,
-        attemptsMax: entry.attempts_max + (spendsAttempt(input) ? 0 : 1),
+        attemptsMax: entry.attempts_max + (spendsAttempt(entry, input) ? 0 : 1),
       })
     : await deps.queue.finish(tx, entry, input.outcome, { isAwaited });
   recordJobEvent(tx, entry, {
@@ -177,7 +178,7 @@ async function findRetryDelay(
 ): Promise<number | null> {
   const { outcome, outcomeReason: reason, workspaceId, jobId } = input;
   if (outcome === 'done' || typeof reason !== 'object' || reason.retryable !== true) return null;
-  const hasAnother = deps.queue.hasAttemptsLeft(entry) || !spendsAttempt(input);
+  const hasAnother = deps.queue.hasAttemptsLeft(entry) || !spendsAttempt(entry, input);
   if (!hasAnother) return null;
   const { occurrencesMax, code } = reason;
   if (occurrencesMax !== undefined && code !== undefined) {
@@ -190,9 +191,9 @@ async function findRetryDelay(
 /** An agent that can never begin must not keep a job from failing for ever. */
 const UNSPENT_ATTEMPTS_MAX = 1_000;
 
-function spendsAttempt({ outcomeReason: reason, claimGeneration = 1 }: CompleteInput): boolean {
+function spendsAttempt({ attempt }: Entry, { outcomeReason: reason }: CompleteInput): boolean {
   if (typeof reason !== 'object' || reason.spendsAttempt !== false) return true;
-  return claimGeneration >= UNSPENT_ATTEMPTS_MAX;
+  return attempt >= UNSPENT_ATTEMPTS_MAX;
 }
 
 /** Enqueues a child of a completion, in the repository and the run of its parent. */
@@ -227,7 +228,7 @@ async function keepLateEvidence(
   if (await hasLateEvidence(tx, workspaceId, jobId, completionHash)) return;
   recordJobEvent(tx, entry, {
     kind: 'log',
-    attempt: input.claimGeneration ?? entry.attempt,
+    attempt: attemptOf(entry, input.claimGeneration ?? generationOf(entry)),
     agentId,
     message: input.message,
     data: outcomeData(input, { late: true, outcome: input.outcome, completionHash }),

@@ -1,6 +1,7 @@
 import type { HubDeps } from '../hub-deps.ts';
 import type { createArchiveStore, UploadDeps } from '../uploads/deps.ts';
 import { createContentRetention } from './content-retention.ts';
+import { createDatabaseMark } from './database-mark.ts';
 import { createDeadlines } from './deadlines.ts';
 import { createEndedTokens } from './ended-tokens.ts';
 import { createExtraction } from './extraction.ts';
@@ -37,5 +38,6 @@ export function createLoops(
     contentRetention: createContentRetention(deps, onError),
     jobRetention: createJobRetention({ ...deps, archive }, onError),
     loginRetention: createLoginRetention(deps, onError),
+    databaseMark: createDatabaseMark(deps, onError),
   };
 }

@@ -133,3 +133,16 @@ export async function markInvitationAccepted(
   );
   return changes > 0;
 }
+
+/** Revokes the unused invitations of all workspaces, also expired ones. Returns how many were open. */
+export async function revokeAllInvitations(tx: Tx): Promise<number> {
+  const open = await tx.firstSql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM invitations WHERE ${OPEN}`,
+    [tx.nowMs],
+  );
+  await tx.runSql(
+    'UPDATE invitations SET revoked_at = ? WHERE accepted_at IS NULL AND revoked_at IS NULL',
+    [tx.nowMs],
+  );
+  return Number(open?.n ?? 0);
+}

@@ -52,3 +52,13 @@ export async function markPasswordResetUsed(tx: Tx, linkHash: string): Promise<b
 export async function deleteOldPasswordResets(tx: Tx, expiredBeforeMs: number): Promise<void> {
   await tx.runSql('DELETE FROM password_resets WHERE expires_at < ?', [expiredBeforeMs]);
 }
+
+/** Ends the unused links of all people, also expired ones. Returns how many were not expired. */
+export async function endAllPasswordResets(tx: Tx): Promise<number> {
+  const open = await tx.firstSql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM password_resets WHERE ${IS_OPEN} AND expires_at > ?`,
+    [tx.nowMs],
+  );
+  await tx.runSql(`UPDATE password_resets SET replaced_at = ? WHERE ${IS_OPEN}`, [tx.nowMs]);
+  return Number(open?.n ?? 0);
+}

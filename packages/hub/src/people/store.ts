@@ -196,3 +196,18 @@ export async function deleteExpiredSessions(
   );
   return changes;
 }
+
+/**
+ * Revokes the sessions of all people, also expired ones. Returns how many were live.
+ *
+ * @param seenSinceMs sessions that were not used since have expired.
+ */
+export async function revokeAllSessions(tx: Tx, seenSinceMs: number): Promise<number> {
+  const live = await tx.firstSql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM sessions
+     WHERE revoked_at IS NULL AND expires_at > ? AND last_seen_at > ?`,
+    [tx.nowMs, seenSinceMs],
+  );
+  await tx.runSql('UPDATE sessions SET revoked_at = ? WHERE revoked_at IS NULL', [tx.nowMs]);
+  return Number(live?.n ?? 0);
+}

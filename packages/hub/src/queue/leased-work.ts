@@ -2,6 +2,7 @@ import { timestampOf } from '../clock.ts';
 import type { Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
+import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
@@ -362,13 +363,15 @@ export async function recoverExpiredLeases(
   return recoveries.length;
 }
 
+type RecoveryDeps = HookDeps & Pick<HubDeps, 'waiters'>;
+
 /**
  * Takes running entries from their holder, whose writes are refused from then on.
  *
  * @param explanation why, for the timeline.
  */
 export async function recoverLeases(
-  deps: HubDeps,
+  deps: RecoveryDeps,
   tx: Tx,
   held: readonly Entry[],
   explanation: LossExplanation,
@@ -380,7 +383,7 @@ export async function recoverLeases(
 }
 
 /** Writes what a lost lease means for the job, and wakes the agent that has lost it. */
-async function settleRecovery(deps: HubDeps, tx: Tx, recovery: LostLease): Promise<void> {
+async function settleRecovery(deps: RecoveryDeps, tx: Tx, recovery: LostLease): Promise<void> {
   await deps.hooks.onLeaseLost[recovery.lost.queue](deps, tx, recovery);
   wakeHolder(deps, tx, recovery.lost);
 }

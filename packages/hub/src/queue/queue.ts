@@ -15,7 +15,7 @@ import {
 } from './holds.ts';
 import { type Demand, LaneBook } from './lane-book.ts';
 import { meetsNeeds } from './matching.ts';
-import { type Cause, mayMove } from './states.ts';
+import { type Cause, generationOf, mayMove } from './states.ts';
 import {
   changePlace,
   holdForKey,
@@ -114,6 +114,7 @@ export class Queue {
       enqueued_at: tx.nowMs,
       available_at: tx.nowMs + draft.delayMs,
       attempt: 0,
+      epoch: 0,
       attempts_max: draft.attemptsMax,
       dependencies_unmet: unmet,
       concurrency_key: draft.concurrencyKey,
@@ -167,7 +168,7 @@ export class Queue {
     grantFor: (entryId: string, generation: number) => LeaseGrant,
   ): Promise<Entry | null> {
     const start = (ready: Entry) =>
-      startAttempt(tx, ready, grantFor(ready.entry_id, ready.attempt + 1));
+      startAttempt(tx, ready, grantFor(ready.entry_id, generationOf(ready) + 1));
     if (tx.engine === 'postgres') {
       const ready = await tx.runBatched(lockReady, { workspaceId, laneIds });
       if (ready === null) return null;
@@ -210,7 +211,7 @@ export class Queue {
         await setHold(tx, entry.workspace_id, entry.entry_id, hold);
         continue;
       }
-      return startAttempt(tx, entry, grantFor(entry.entry_id, entry.attempt + 1));
+      return startAttempt(tx, entry, grantFor(entry.entry_id, generationOf(entry) + 1));
     }
     return null;
   }

@@ -40,6 +40,19 @@ export function mayMove(from: EntryStatus, to: EntryStatus, cause: Cause): boole
   return moves[from][to]?.includes(cause) ?? false;
 }
 
+/**
+ * The claim generation of an entry's latest attempt: the number of the attempt, counted on from the
+ * epoch of the last restore that the entry went through.
+ */
+export function generationOf({ epoch, attempt }: Pick<Entry, 'epoch' | 'attempt'>): number {
+  return epoch + attempt;
+}
+
+/** The number of the attempt that a claim generation of any epoch of an entry belongs to. */
+export function attemptOf({ epoch }: Pick<Entry, 'epoch'>, generation: number): number {
+  return generation > epoch ? generation - epoch : generation;
+}
+
 /** The claim that a write belongs to: identified by its generation, or by the agent alone. */
 export interface ClaimRef {
   agentId: string;
@@ -54,10 +67,11 @@ export interface ClaimRef {
  */
 export function checkClaim(entry: Entry, claim: ClaimRef): HubError | null {
   const { claimGeneration: generation } = claim;
-  if (generation !== undefined && generation !== entry.attempt) {
+  const current = generationOf(entry);
+  if (generation !== undefined && generation !== current) {
     return new HubError(
       'CLAIM_GENERATION_MISMATCH',
-      `The current claim generation is ${entry.attempt}, not ${generation}: stop this attempt.`,
+      `The current claim generation is ${current}, not ${generation}: stop this attempt.`,
     );
   }
   switch (entry.status) {

@@ -25,6 +25,7 @@ const entryColumns = [
   'enqueued_at',
   'available_at',
   'attempt',
+  'epoch',
   'attempts_max',
   'dependencies_unmet',
   'concurrency_key',

@@ -80,7 +80,8 @@ async function endToken(
   tx.afterCommit(() => tokenCache.clear());
 }
 
-async function revokeToken(
+/** Revokes a token. The caller clears the token cache. */
+export async function revokeToken(
   tx: Tx,
   { workspace_id, token_id, kind, name, person_id }: TokenRow,
   actor: string,

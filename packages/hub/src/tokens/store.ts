@@ -56,6 +56,14 @@ export function listServiceTokensBy(
   );
 }
 
+/** The tokens of all workspaces that are not revoked; some may have expired. */
+export function listAllTokens(reader: Reader): Promise<TokenRow[]> {
+  return reader.allSql<TokenRow>(
+    'SELECT * FROM tokens WHERE revoked_at IS NULL ORDER BY workspace_id, kind, token_id',
+    [],
+  );
+}
+
 /** A token that is not revoked. */
 export function readToken(
   reader: Reader,

@@ -114,3 +114,12 @@ export async function updateWorkspacePause(
     [pause.queue_paused_at, pause.queue_paused_by, pause.queue_pause_reason, workspaceId],
   );
 }
+
+/** Pauses the queues of all workspaces that are not paused. */
+export async function pauseAllWorkspaces(tx: Tx, by: string, reason: string): Promise<void> {
+  await tx.runSql(
+    `UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
+     WHERE queue_paused_at IS NULL`,
+    [tx.nowMs, by, reason],
+  );
+}

@@ -26,6 +26,8 @@ import { makeBytes, sha256Of, upload } from '../support/upload-setup.ts';
 
 const { jobs } = endpoints;
 
+const ending = { keepsTokens: false };
+
 const configOf = (dataDir: string): Config => ({ ...readConfig({}), dataDir });
 
 /** A hub that was stopped, with a job and an upload. */
@@ -104,7 +106,7 @@ test('a restored hub has everything, and starts with the key of the former one',
   const backup = join(root, 'backup');
   await backUpHub(configOf(dataDir), backup, { withKey: false });
   const restored = join(root, 'restored');
-  const report = await restoreHub(configOf(restored), backup);
+  const report = await restoreHub(configOf(restored), backup, ending);
   assert.equal(report.hasKey, false);
   // Without its key the hub is refused, and the refusal leaves no other key behind.
   await assert.rejects(startTestHub(t, { dataDir: restored }), (error) => {
@@ -131,7 +133,7 @@ test('a backup with the key restores a hub that starts at once', async (t) => {
   // A directory that exists, as a mounted volume does.
   const volume = join(root, 'volume');
   mkdirSync(volume);
-  const { hasKey } = await restoreHub(configOf(volume), backup);
+  const { hasKey } = await restoreHub(configOf(volume), backup, ending);
   assert.equal(hasKey, true);
   assert.deepEqual(readdirSync(volume).toSorted(), ['secret.key', 'signalbox.db', 'uploads']);
   assert.deepEqual(await problemsOf(volume), []);
@@ -205,7 +207,7 @@ test('a damaged backup is refused before anything is written', async (t) => {
     cpSync(whole, copy, { recursive: true });
     damage(copy);
     const target = join(root, 'target');
-    assert.match(await refusalOf(restoreHub(configOf(target), copy)), sentence);
+    assert.match(await refusalOf(restoreHub(configOf(target), copy, ending)), sentence);
     assert.equal(existsSync(target), false);
   }
 });
@@ -243,17 +245,20 @@ test('neither command overwrites anything', async (t) => {
   const backup = join(root, 'backup');
   await backUpHub(config, backup, { withKey: false });
   assert.match(await refusalOf(backUpHub(config, backup, { withKey: false })), /is not empty/);
-  assert.match(await refusalOf(restoreHub(config, backup)), /is not empty: stop its hub/);
+  assert.match(await refusalOf(restoreHub(config, backup, ending)), /is not empty: stop its hub/);
   const nowhere = configOf(join(root, 'nowhere'));
   const attempt = backUpHub(nowhere, join(root, 'other'), { withKey: false });
   assert.match(await refusalOf(attempt), /There is no hub in .*nowhere: set --data-dir/);
   assert.match(await refusalOf(verifyHub(nowhere, null)), /There is no hub in/);
   const otherKey = { ...configOf(join(root, 'new')), secretKey: Buffer.alloc(32, 9) };
-  assert.match(await refusalOf(restoreHub(otherKey, backup)), /SVC_SECRET_KEY is not the key/);
+  assert.match(
+    await refusalOf(restoreHub(otherKey, backup, ending)),
+    /SVC_SECRET_KEY is not the key/,
+  );
   const postgres = { ...config, databaseUrl: 'postgres://signalbox@127.0.0.1/signalbox' };
   const dump = backUpHub(postgres, join(root, 'dump'), { withKey: false });
   assert.match(await refusalOf(dump), /Run pg_dump .*uploads/);
-  assert.match(await refusalOf(restoreHub(postgres, backup)), /pg_restore/);
+  assert.match(await refusalOf(restoreHub(postgres, backup, ending)), /pg_restore/);
 });
 
 test('a restore that fails midway leaves nothing, and an aborted one keeps a hub from starting', async (t) => {
@@ -266,9 +271,9 @@ test('a restore that fails midway leaves nothing, and an aborted one keeps a hub
   // A file that the manifest names twice fails at its second copy.
   const twice = [...manifest.files, ...manifest.files.filter(({ path }) => path === object)];
   writeFileSync(join(backup, 'manifest.json'), JSON.stringify({ ...manifest, files: twice }));
-  await assert.rejects(restoreHub(configOf(volume), backup), { code: 'EEXIST' });
+  await assert.rejects(restoreHub(configOf(volume), backup, ending), { code: 'EEXIST' });
   assert.deepEqual(readdirSync(volume), []);
-  await assert.rejects(restoreHub(configOf(join(root, 'new')), backup), { code: 'EEXIST' });
+  await assert.rejects(restoreHub(configOf(join(root, 'new')), backup, ending), { code: 'EEXIST' });
   assert.deepEqual(readdirSync(root).toSorted(), ['backup', 'volume']);
   // As after kill -9 of the restore.
   writeFileSync(join(volume, 'restoring'), backup);

@@ -2,14 +2,17 @@ import { restoreHub } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment } from '../../duration.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import { addKeepTokens, noteEpoch } from './new-epoch.ts';
 
 /**
- * `signalbox restore DIR`: restores a backup into an empty data directory. Checks everything first.
- * With `--json`: `{ok, dataDir, createdAt, hasKey}`.
+ * `signalbox restore DIR`: restores a backup into an empty data directory. Checks everything first,
+ * and ends what was valid before. With `--json`: `{ok, dataDir, createdAt, hasKey, epoch}`; `epoch`
+ * is an `EpochReport`.
  */
-export const command = defineCommand<Record<never, never>>({
+export const command = defineCommand<{ keepTokens?: true }>({
   describe(program) {
     program.argument('<dir>', 'the directory that signalbox backup wrote');
+    addKeepTokens(program);
     addJsonOption(program);
     addSettings(program.optionsGroup('Where to:'), databaseSettings);
     addExamples(program, [
@@ -21,11 +24,14 @@ export const command = defineCommand<Record<never, never>>({
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, { ...options });
     try {
-      const { dataDir, manifest, hasKey } = await restoreHub(config, args[0] ?? '');
+      const keepsTokens = options.keepTokens === true;
+      const restored = await restoreHub(config, args[0] ?? '', { keepsTokens });
+      const { dataDir, manifest, hasKey, epoch } = restored;
       const { createdAt } = manifest;
-      if (io.json) return io.printJson({ ok: true, dataDir, createdAt, hasKey });
+      if (io.json) return io.printJson({ ok: true, dataDir, createdAt, hasKey, epoch });
       const { green, bold } = io.styles;
       io.print(`${green('✔')} Restored ${bold(dataDir)} as it was on ${formatMoment(createdAt)}`);
+      noteEpoch(io, epoch);
       if (!hasKey) {
         io.note(`The backup has no key. Before the start, copy the hub's key to:`);
         io.note(`  ${dataDir}/secret.key`);

@@ -32,6 +32,7 @@ import { logNumbers } from './0035-log-numbers.ts';
 import { jobActivities } from './0036-job-activities.ts';
 import { jobKeys } from './0037-job-keys.ts';
 import { leaseExpiry } from './0038-lease-expiry.ts';
+import { entryEpochs } from './0039-entry-epochs.ts';
 
 export interface Migration {
   /** Increases, with gaps; a database with a version unknown here is of a newer Signalbox. */
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   { version: 36, name: 'job-activities', statements: jobActivities },
   { version: 37, name: 'job-keys', statements: jobKeys },
   { version: 38, name: 'lease-expiry', statements: leaseExpiry },
+  { version: 39, name: 'entry-epochs', statements: entryEpochs },
 ];

@@ -218,6 +218,8 @@ export interface QueueEntriesTable {
   enqueued_at: number;
   available_at: number;
   attempt: number;
+  /** The epoch of the last restore that the entry went through; 0: none. See `generationOf`. */
+  epoch: number;
   attempts_max: number;
   dependencies_unmet: number;
   concurrency_key: string | null;

@@ -1,0 +1,33 @@
+import { acceptRestore } from '@signalbox/hub';
+import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import { addKeepTokens, noteEpoch } from './new-epoch.ts';
+
+/**
+ * `signalbox admin accept-restore`: lets hubs serve a database that was restored from a dump, to a
+ * point in time, or with its disk, and ends what was valid before. With `--json`: `{ok, epoch}`;
+ * `epoch` is an `EpochReport`.
+ */
+export const command = defineCommand<{ keepTokens?: true }>({
+  describe(program) {
+    addKeepTokens(program);
+    addJsonOption(program);
+    addSettings(program.optionsGroup('Which hub:'), databaseSettings);
+    addExamples(program, [
+      ['signalbox admin accept-restore', 'after pg_restore, before the first hub starts'],
+      ['signalbox admin accept-restore --keep-tokens', 'after a move in which nothing was lost'],
+    ]);
+  },
+
+  async run({ io, options }) {
+    const config = readHubConfig(io.env, { ...options });
+    try {
+      const epoch = await acceptRestore(config, { keepsTokens: options.keepTokens === true });
+      if (io.json) return io.printJson({ ok: true, epoch });
+      io.print(`${io.styles.green('✔')} Hubs may serve this database`);
+      noteEpoch(io, epoch);
+    } catch (error) {
+      throw explainHubError(error);
+    }
+  },
+});

@@ -1,0 +1,24 @@
+import type { Reader, Tx } from '../db/engine.ts';
+import type { Entry } from './entry.ts';
+
+/*
+ * What a restore changes in the queue. These statements are for all workspaces, since a restore is.
+ */
+
+/**
+ * Begins another range of claim generations for every entry that may be claimed again, so that the
+ * fence refuses all earlier attempts: those that the database knows and those that it has lost.
+ */
+export async function raiseEpochs(tx: Tx, epoch: number): Promise<void> {
+  await tx.runSql(`UPDATE queue_entries SET epoch = ? WHERE status NOT IN ('done', 'canceled')`, [
+    epoch,
+  ]);
+}
+
+/** Running entries of all workspaces and queues. */
+export function listRunning(reader: Reader, limit: number): Promise<Entry[]> {
+  return reader.allSql<Entry>(
+    `SELECT * FROM queue_entries WHERE status = 'running' ORDER BY workspace_id, entry_id LIMIT ?`,
+    [limit],
+  );
+}
