@@ -1,7 +1,7 @@
 import { asTyped } from './command-name.ts';
 import type { Failure } from './exit.ts';
-import type { Styles } from './io.ts';
-import { cleanText } from './text.ts';
+import { note, noteJson, type Styles } from './io.ts';
+import { cleanText, oneLine } from './text.ts';
 
 export interface FailureFormat {
   isJson: boolean;
@@ -18,14 +18,14 @@ export function printFailure(failure: Failure, format: FailureFormat): void {
   const help = `signalbox ${format.command === '' ? '' : `${format.command} `}--help`;
   const fix = failure.fix ?? (failure.code === 'USAGE' ? `See: ${help}` : null);
   const complete = { ...failure, fix: fix === null ? null : asTyped(fix) };
-  const text = format.isJson ? failureJson(complete) : failureText(complete, format.styles);
-  process.stderr.write(`${text}\n`);
+  if (format.isJson) noteJson(failureJson(complete));
+  else for (const line of failureLines(complete, format.styles)) note(line);
 }
 
 /** The same shape as the hub's own failures. */
-function failureJson(failure: Failure): string {
+function failureJson(failure: Failure): object {
   const { code, message, fix, requestId, details, exitCode } = failure;
-  return JSON.stringify({
+  return {
     ok: false,
     error: code,
     message,
@@ -33,10 +33,10 @@ function failureJson(failure: Failure): string {
     requestId,
     ...(details.length === 0 ? {} : { details }),
     exitCode,
-  });
+  };
 }
 
-function failureText(failure: Failure, { red, dim }: Styles): string {
+function failureLines(failure: Failure, { red, dim }: Styles): string[] {
   const fields = [
     ...failure.details.map(({ path, message }) => ['Field', `${path || '/'} ${message}`]),
     ['Fix', failure.fix],
@@ -44,8 +44,11 @@ function failureText(failure: Failure, { red, dim }: Styles): string {
     ['Request', failure.requestId],
   ].filter((field): field is [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...fields.map(([name]) => name.length));
+  // A message may be a list. The rest of one that is not does not begin like a line of this program.
+  const [first, ...more] = cleanText(failure.message).split('\n');
   return [
-    `${red('✖')} ${cleanText(failure.message)}`,
-    ...fields.map(([name, value]) => `  ${dim(name.padEnd(width))}  ${cleanText(value)}`),
-  ].join('\n');
+    `${red('✖')} ${first}`,
+    ...more.map((line) => (line.startsWith(' ') ? line : `  ${line}`)),
+    ...fields.map(([name, value]) => `  ${dim(name.padEnd(width))}  ${oneLine(value)}`),
+  ];
 }

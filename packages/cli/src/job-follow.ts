@@ -7,8 +7,8 @@ import { exitCodes } from './exit-codes.ts';
 import type { HubSession } from './hub-session.ts';
 import type { Io } from './io.ts';
 import { changeText, colorStatus, isAtRest, reasonText, statusText } from './job-text.ts';
+import { printMarkdown } from './markdown-text.ts';
 import { readAgentNames } from './names.ts';
-import { oneLine } from './text.ts';
 import { createTimelinePrinter, type TimelinePrinter } from './timeline.ts';
 
 /** Poll interval of the timeline: short while events arrive, longer while nothing happens. */
@@ -132,7 +132,7 @@ function sayEnd(io: Io, job: Job): void {
   ];
   io.print();
   io.print(colorStatus(io.styles, status, `${statusText(status)}${took}`));
-  for (const part of new Set(parts)) if (part) io.print(`  ${oneLine(part)}`);
+  for (const part of new Set(parts)) if (part) printMarkdown(io, part);
   if (status === 'blocked') io.note('The job continues after a person has answered.');
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { endpoints } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import type { HubSession } from './hub-session.ts';
@@ -31,9 +30,7 @@ export async function printRawLog(
       const message = `The hub answered with HTTP ${response.status} instead of the log.`;
       throw new ApiError({ code: 'INVALID_RESPONSE', status: response.status, message });
     }
-    for await (const chunk of response.body ?? []) {
-      if (!io.stdout.write(chunk)) await once(io.stdout, 'drain', { signal: io.signal });
-    }
+    for await (const chunk of response.body ?? []) await io.writeBytes(chunk);
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     io.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import type { Job, JobStatus, ListedJob, OutcomeReason, Usage } from '@signalbox/contract';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Styles } from './io.ts';
+import { oneLine } from './text.ts';
 
 const icons: Readonly<Record<JobStatus, string>> = {
   pending: '○',
@@ -97,7 +98,7 @@ export function evidenceText({ evidence }: Pick<Job, 'evidence'>): string | null
   const { commitSha, changedFiles } = evidence ?? {};
   if (commitSha === undefined) return null;
   const count = changedFiles?.length ?? 0;
-  return `commit ${commitSha}${count === 0 ? '' : `, ${count} file${count === 1 ? '' : 's'} changed`}`;
+  return `commit ${oneLine(commitSha)}${count === 0 ? '' : `, ${count} file${count === 1 ? '' : 's'} changed`}`;
 }
 
 /** The fields of the agent's evidence beside those of the contract; each may be missing. */

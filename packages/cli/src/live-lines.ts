@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import type { Control, Io } from './io.ts';
 
 /** Lines at the end of a terminal that change in place, one for each piece of work. */
 export interface LiveLines {
@@ -9,21 +9,22 @@ export interface LiveLines {
   above(print: () => void): void;
 }
 
-const eraseLinesBelow = '\u001b[J';
-const upBy = (lines: number) => `\r\u001b[${lines}A`;
+const eraseLinesBelow: Control = { sequence: '\u001b[J' };
+const lineFeed: Control = { sequence: '\n' };
+const upBy = (lines: number): Control => ({ sequence: `\r\u001b[${lines}A` });
 
-export function createLiveLines({ stdout, env, json }: Io): LiveLines {
+export function createLiveLines({ stdout, env, json, ...io }: Io): LiveLines {
   const isLive = stdout.isTTY === true && !json && !env.CI && env.TERM !== 'dumb';
   const lines = new Map<string, string>();
   let drawn = 0;
 
   function erase(): void {
-    if (drawn > 0) stdout.write(upBy(drawn) + eraseLinesBelow);
+    if (drawn > 0) io.draw([upBy(drawn), eraseLinesBelow]);
     drawn = 0;
   }
 
   function draw(): void {
-    if (lines.size > 0) stdout.write([...lines.values(), ''].join('\n'));
+    if (lines.size > 0) io.draw([...lines.values()].flatMap((line) => [line, lineFeed]));
     drawn = lines.size;
   }
 

@@ -2,6 +2,7 @@ import { isCancel, select, text } from '@clack/prompts';
 import { CliError } from './cli-error.ts';
 import { exitCodes, InterruptedError } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { oneLine } from './text.ts';
 
 /**
  * Asks for a value that was given neither as an option nor as an argument, if a person can answer.
@@ -34,8 +35,9 @@ export async function askChoice(
 ): Promise<number> {
   const options = rows.map(({ label, hint }, value) => ({
     value,
-    label,
-    ...(hint === '' ? {} : { hint }),
+    // The library writes to the terminal itself.
+    label: oneLine(label),
+    ...(hint === '' ? {} : { hint: oneLine(hint) }),
   }));
   const answer = await select({ message, options, initialValue: initial, signal: io.signal });
   if (isCancel(answer)) throw new InterruptedError('SIGINT');

@@ -1,10 +1,9 @@
 import type { DecisionSituation, Uncertainty, UncertaintyKind } from '@signalbox/contract';
-import { wrapAnsi } from 'fast-wrap-ansi';
 import { formatDuration } from './duration.ts';
 import type { Io } from './io.ts';
 import { shortId } from './job-text.ts';
 import { printFields } from './table.ts';
-import { cleanText, oneLine, truncateText } from './text.ts';
+import { cleanText, oneLine, truncateText, wrapLine } from './text.ts';
 
 export const kindWords: Readonly<Record<UncertaintyKind, string>> = {
   missing_fact: 'fact',
@@ -117,10 +116,11 @@ function deadlineWords(asked: Uncertainty): string | null {
 
 const MARGIN = '  ';
 
-function printText(io: Io, text: string): void {
-  const width = Number.isFinite(io.columns) ? io.columns - MARGIN.length : null;
+/** Prints a text of several lines, indented and within the width of the terminal. */
+export function printText(io: Io, text: string): void {
   for (const line of cleanText(text).trimEnd().split('\n')) {
-    const shown = width === null ? line : wrapAnsi(line, width, { hard: true, trim: false });
-    for (const part of shown.split('\n')) io.print(`${MARGIN}${part}`.trimEnd());
+    for (const part of wrapLine(line, io.columns - MARGIN.length)) {
+      io.print(`${MARGIN}${part}`.trimEnd());
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { Io } from './io.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 100;
-const CLEAR_LINE = '\r\u001b[2K';
+export const clearLine = { sequence: '\r\u001b[2K' };
 
 /**
  * Shows a spinner on a terminal until the work has ended; elsewhere shows nothing. (The spinner of
@@ -14,7 +14,7 @@ export async function withSpinner<T>(io: Io, text: string, work: () => Promise<T
   const startMs = performance.now();
   const draw = () => {
     const frame = frames[Math.floor((performance.now() - startMs) / FRAME_MS) % frames.length];
-    stderr.write(`${CLEAR_LINE}${errorStyles.cyan(frame ?? '')} ${text}`);
+    io.draw([clearLine, `${errorStyles.cyan(frame ?? '')} ${text}`], 'stderr');
   };
   draw();
   const timer = setInterval(draw, FRAME_MS);
@@ -22,6 +22,6 @@ export async function withSpinner<T>(io: Io, text: string, work: () => Promise<T
     return await work();
   } finally {
     clearInterval(timer);
-    stderr.write(CLEAR_LINE);
+    io.draw([clearLine], 'stderr');
   }
 }

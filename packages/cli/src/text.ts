@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util';
 import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
+import { wrapAnsi } from 'fast-wrap-ansi';
 
 /**
  * Control characters, and invisible ones. Untrusted text (prompts, tool output) must not move the
@@ -10,27 +10,96 @@ const unsafeCharacters = new RegExp(
   'gu',
 );
 
-/** Makes text safe to print; line feeds and tabs are kept. */
+/**
+ * Control sequences (ECMA-48, 5.4 and 5.6): strings with their content, then others. No part can
+ * contain the beginning of another sequence, so the search takes linear time; that of `node:util`
+ * does not.
+ */
+const controlSequences = new RegExp(
+  [
+    '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u0080-\\u009f]*' +
+      '(?:\\u0007|\\u009c|\\u001b\\\\)',
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
+    '\\u001b[ -/]*[0-~]',
+  ].join('|'),
+  'g',
+);
+
+/** Removes control sequences, and leaves single control characters. */
+export function stripSequences(text: string): string {
+  return text.replace(controlSequences, '');
+}
+
+/** Makes text safe to print; line feeds and tabs are kept. Takes linear time. */
 export function cleanText(text: string): string {
-  // A bare carriage return overwrites the line, as progress bars do: keep only the last state.
-  const lines = stripVTControlCharacters(text).replace(/\r+\n/g, '\n');
-  return lines.replace(/[^\n]*\r(?=[^\n])/g, '').replace(unsafeCharacters, '');
+  const lines = stripSequences(text).split('\n').map(lastState);
+  return lines.join('\n').replace(unsafeCharacters, '');
+}
+
+/** A bare carriage return overwrites the line, as progress bars do: keeps only the last state. */
+function lastState(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  const shown = line.slice(0, end);
+  return shown.slice(shown.lastIndexOf('\r') + 1);
 }
 
 /** Select Graphic Rendition (ECMA-48, 8.3.117): colours and weights, which move nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one
 const styleSequences = /(\u001b\[[\d;:]*m)/;
+const reset = '\u001b[0m';
+/** Those of `Styles` in io.ts. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one
+const ownStyles = /(\u001b\[(?:1|2|22|3[1-6]|39)m)/;
 
 /**
  * Makes one line of tool output safe to print and keeps its colours. Ends with a reset if the line
  * has any, so that they do not reach the next line.
  */
 export function cleanStyledLine(line: string): string {
-  const last = line.replace(/\r+$/, '').replace(/^.*\r/s, '');
-  const parts = last.split(styleSequences);
+  return cleanParts(lastState(line), styleSequences);
+}
+
+function cleanParts(line: string, kept: RegExp): string {
+  const parts = line.split(kept);
   // A split by a capturing expression has the sequences at the odd places.
-  const clean = parts.map((part, index) => (index % 2 === 1 ? part : cleanText(part))).join('');
-  return parts.length > 1 ? `${clean}\u001b[0m` : clean;
+  const cleanPart = (part: string, index: number) => {
+    if (index % 2 === 0) return cleanText(part);
+    return hides(part) ? '' : part;
+  };
+  const clean = parts.map(cleanPart).join('');
+  return parts.length === 1 || clean.endsWith(reset) ? clean : clean + reset;
+}
+
+/** Whether a sequence conceals text (8), rather than choosing a colour (38;5;8). */
+function hides(sequence: string): boolean {
+  const values = sequence.slice(2, -1).split(';').map(Number);
+  return values.some((value, index) => value === 8 && values[index - 1] !== 5);
+}
+
+/** What a line of this program may contain beside text. */
+export type LineStyles = 'none' | 'own' | 'any';
+
+/**
+ * Makes any line that this program prints one line that moves nothing. It is the last step before a
+ * terminal and also removes what its text should not have contained.
+ */
+export function safeLine(line: string, styles: LineStyles): string {
+  const single = line.replace(/[\r\n\u2028\u2029]+/g, ' ');
+  if (styles === 'none') return cleanText(single);
+  return cleanParts(single, styles === 'own' ? ownStyles : styleSequences);
+}
+
+/** Wraps a line to a width, at words where it can. Takes linear time. */
+export function wrapLine(line: string, width: number): string[] {
+  if (width === Infinity || (line.length <= width && narrow.test(line))) return [line];
+  return wrapAnsi(line, width, { hard: true, trim: false }).split('\n');
+}
+
+/** Writes control and invisible characters of a JSON text as `\\u…`. They occur in strings only. */
+export function escapeJson(json: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(unsafeCharacters, (run) => run.split('').map(escaped).join(''));
 }
 
 /** Makes a line of a file safe to print, and hides nothing of it: `\u001b` becomes `<1b>`. */
@@ -55,24 +124,24 @@ const narrow = /^[\u0020-\u007e]*$/;
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) {
+  for (const { segment } of segmenter.segment(stripSequences(text))) {
     width += wide.test(segment) ? 2 : 1;
   }
   return width;
 }
 
-/** Truncates a plain text to a width and marks the cut with `…`. */
+/** Truncates a plain text to a width and marks the cut with `…`. Reads no more than it keeps. */
 export function truncateText(text: string, width: number): string {
-  if (textWidth(text) <= width) return text;
+  if (text.length <= width && narrow.test(text)) return text;
   let kept = '';
   let used = 0;
   for (const { segment } of segmenter.segment(text)) {
     const columns = wide.test(segment) ? 2 : 1;
-    if (used + columns > width - 1) break;
-    kept += segment;
+    if (used + columns > width) return `${kept.trimEnd()}…`;
     used += columns;
+    if (used < width) kept += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return text;
 }
 
 export function padText(text: string, width: number): string {

@@ -1,10 +1,9 @@
 import type { Activity, Job, JobEvent, JobEventKind } from '@signalbox/contract';
-import { wrapAnsi } from 'fast-wrap-ansi';
 import { followText } from './activity-text.ts';
 import { formatClock } from './duration.ts';
 import type { Io, Styles } from './io.ts';
 import { evidenceText, reasonText, shortId } from './job-text.ts';
-import { cleanStyledLine, cleanText, oneLine, textWidth, truncateText } from './text.ts';
+import { cleanStyledLine, cleanText, oneLine, truncateText, wrapLine } from './text.ts';
 
 const words: Readonly<Record<Exclude<JobEventKind, 'log'>, string>> = {
   enqueued: 'enqueued',
@@ -47,25 +46,29 @@ export function createTimelinePrinter(
   const { styles } = io;
   const margin = ' '.repeat('00:00:00'.length + 2);
   /** Output arrives in chunks that may end within a line. */
-  let openLine = '';
+  let openLine: string[] = [];
   /** The ID of the tool call that began last. */
   let lastCall = '';
 
   function printOutput(text: string): void {
-    const lines = (openLine + text).split('\n');
-    openLine = lines.pop() ?? '';
-    for (const line of lines) {
-      const clean = io.isColored ? cleanStyledLine(line) : cleanText(line);
-      for (const shown of wrapOutput(clean, io.columns - margin.length - GUTTER_WIDTH)) {
-        io.print(`${margin}${styles.dim('│')} ${shown}`.trimEnd());
-      }
+    const [rest = '', ...next] = text.split('\n');
+    openLine.push(rest);
+    for (const begun of next) {
+      printLine(openLine.join(''));
+      openLine = [begun];
+    }
+  }
+
+  function printLine(line: string): void {
+    const clean = io.isColored ? cleanStyledLine(line) : cleanText(line);
+    for (const shown of wrapLine(clean, io.columns - margin.length - GUTTER_WIDTH)) {
+      io.printOutput(`${margin}${styles.dim('│')} ${shown}`.trimEnd());
     }
   }
 
   function end(): void {
-    if (openLine === '') return;
-    openLine += '\n';
-    printOutput('');
+    if (openLine.some((part) => part !== '')) printOutput('\n');
+    openLine = [];
   }
 
   function printActivity(activity: Activity): void {
@@ -73,7 +76,7 @@ export function createTimelinePrinter(
     if (activity.toolCall?.status === 'running') lastCall = activity.toolCall.id;
     if (text === null) return;
     end();
-    for (const shown of wrapOutput(text, io.columns - margin.length - GUTTER_WIDTH)) {
+    for (const shown of wrapLine(text, io.columns - margin.length - GUTTER_WIDTH)) {
       io.print(`${margin}${styles.dim('│')} ${styles.dim(shown)}`);
     }
   }
@@ -108,12 +111,6 @@ export function createTimelinePrinter(
     },
     end,
   };
-}
-
-/** Wraps a line, so that its rest does not begin at the left of the bar. */
-function wrapOutput(line: string, width: number): string[] {
-  if (textWidth(line) <= width) return [line];
-  return wrapAnsi(line, width, { hard: true, trim: false }).split('\n');
 }
 
 /** An agent loses a job only when it does not answer. People end attempts, too. */

@@ -220,7 +220,7 @@ function printLog(message: string, shape: { columns: number; isColored: boolean 
   const io = {
     ...shape,
     styles: stylesOf(false),
-    print: (line = '') => lines.push(`${line}\n`),
+    printOutput: (line: string) => lines.push(`${line}\n`),
   } as unknown as Io;
   // A partial event with the fields that output has.
   createTimelinePrinter(io, new Map()).print([{ kind: 'log', message } as JobEvent]);
@@ -257,6 +257,7 @@ test('the timeline says how long a call took and what was used', () => {
   const io = {
     ...{ styles: stylesOf(false), isColored: false, columns: 60 },
     print: (line: string) => void printed.push(line),
+    printOutput: (line: string) => void printed.push(line),
   } as unknown as Io;
   const log = (message: string, activity: Activity) =>
     ({ kind: 'log', message, data: { logSeq: 1, activity } }) as unknown as JobEvent;

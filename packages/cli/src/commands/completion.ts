@@ -25,7 +25,7 @@ export const command = defineCommand<Record<string, never>>({
   async run({ io, args, loadProgram }) {
     const levels = levelsOf(await loadProgram(), []);
     const [shell] = args;
-    io.print(shell === 'fish' ? fishScript(levels) : bashScript(levels, shell === 'zsh'));
+    io.printText(shell === 'fish' ? fishScript(levels) : bashScript(levels, shell === 'zsh'));
   },
 });
 

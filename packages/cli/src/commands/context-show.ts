@@ -46,7 +46,7 @@ export const command = defineCommand<HubOptions>({
       ['ID', item.itemId],
     ]);
     io.print();
-    io.print(cleanText(item.text).trimEnd());
+    for (const line of cleanText(item.text).trimEnd().split('\n')) io.print(line);
     return undefined;
   },
 });

@@ -77,7 +77,7 @@ async function showPatch(
   }
   // A pipe gets the patch as it is, for other programs.
   const text = io.stdout.isTTY || io.isColored ? colorPatch(io.styles, patch) : patch;
-  io.print(text.replace(/\n$/, ''));
+  io.printText(text.replace(/\n$/, ''));
   return undefined;
 }
 

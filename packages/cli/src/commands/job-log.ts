@@ -123,7 +123,8 @@ async function printLines(
     }
     // A long log is printed as it comes, so that it takes no memory.
     if (io.json) kept.push(...page.lines);
-    else for (const line of page.lines) io.print(lineText(io, page, line, calls.get(line.line)));
+    else
+      for (const line of page.lines) io.printOutput(lineText(io, page, line, calls.get(line.line)));
   }
   if (io.json && last !== undefined) {
     const first = kept[0]?.line ?? 1;

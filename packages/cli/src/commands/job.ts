@@ -33,10 +33,11 @@ import {
   readEvidence,
   verdictTexts,
 } from '../landing-text.ts';
+import { isPlainLine, printMarkdown } from '../markdown-text.ts';
 import { readAgentNames } from '../names.ts';
 import { parseInteger } from '../numbers.ts';
 import { printFields } from '../table.ts';
-import { cleanText, oneLine } from '../text.ts';
+import { cleanText, oneLine, wrapLine } from '../text.ts';
 import { createTimelinePrinter } from '../timeline.ts';
 
 interface Options extends HubOptions {
@@ -116,9 +117,11 @@ async function follow(
 function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): void {
   const { bold } = io.styles;
   const { agentId, status } = job;
+  const message = job.message ?? '';
   io.print(`${colorStatus(io.styles, status, statusText(status))}  ${bold(job.jobId)}`);
   io.print();
-  const lines = cleanText(job.prompt).trimEnd().split('\n');
+  const text = cleanText(job.prompt).trimEnd().split('\n');
+  const lines = text.flatMap((line) => wrapLine(line, io.columns - 2));
   for (const line of lines.slice(0, PROMPT_LINES_SHOWN)) io.print(`  ${line}`);
   const more = lines.length - PROMPT_LINES_SHOWN;
   if (more > 0) io.print(io.styles.dim(`  … ${more} more line${more === 1 ? '' : 's'}`));
@@ -132,10 +135,15 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
     ['Finished', job.finishedAt === null ? null : formatMoment(job.finishedAt)],
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
-    ['Result', oneLine(job.message ?? '') || null],
+    ['Result', isPlainLine(message) ? oneLine(message) || null : null],
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
     ...evidenceFields(io, job),
   ]);
+  if (!isPlainLine(message)) {
+    io.print();
+    io.print(io.styles.dim('Result'));
+    printMarkdown(io, message);
+  }
   printProof(io, readEvidence(job.evidence));
   printReported(io, job.evidence);
 }

@@ -7,7 +7,7 @@ import { formatDuration } from '../duration.ts';
 import { choosePlace, createHubClient, type HubChoice } from '../hub-session.ts';
 import type { Io } from '../io.ts';
 import { askText } from '../prompts.ts';
-import { withSpinner } from '../spinner.ts';
+import { clearLine, withSpinner } from '../spinner.ts';
 import { oneLine } from '../text.ts';
 
 interface Options extends HubChoice {
@@ -83,7 +83,7 @@ function showCode(
   const opened = mayOpen && openBrowser(io, shown.approvalUrl);
   const left = formatDuration(Date.parse(shown.expiresAt) - Date.now());
   // The spinner has already written to standard error, which is the same terminal.
-  if (io.stderr.isTTY) io.stderr.write('\r\u001b[2K');
+  if (io.stderr.isTTY) io.draw([clearLine], 'stderr');
   io.print();
   io.print(`  Your code   ${bold(cyan(shown.userCode))}`);
   io.print();

@@ -58,12 +58,12 @@ export const command = defineCommand<HubOptions>({
     printTable<Row>(
       io,
       [
-        { title: 'FOR', text: ({ kind }) => kind },
+        { title: 'KIND', text: ({ kind }) => kind },
         { title: 'NAME', text: ({ name }) => oneLine(name), style: bold, isFlexible: true },
         { title: 'ID', text: ({ id }) => id.slice(-8), style: dim },
         { title: 'USED', text: (row) => row.used },
         { title: 'EXPIRES', text: ({ expires }) => expires },
-        { title: 'OF', text: ({ of }) => oneLine(of), style: dim, isOptional: true },
+        { title: 'OWNER', text: ({ of }) => oneLine(of), style: dim, isOptional: true },
         { title: 'SCOPES', text: ({ scopes }) => scopes, style: dim, isOptional: true },
       ],
       rows,

@@ -35,7 +35,10 @@ export const command = defineCommand<HubOptions>({
     printWork(io, work, commits);
     const isJudged = job?.evidence?.commitSha === branch.commitSha;
     if (isJudged) printProof(io, evidence);
-    else if (job !== null) io.print('\n  The branch has moved since the job ended.');
+    else if (job !== null) {
+      io.print();
+      io.print('  The branch has moved since the job ended.');
+    }
     printFiles(io, files);
     const id = shortId(branch.jobId);
     io.print();

@@ -69,7 +69,7 @@ function showPlan(io: Io, { host, name, file, content }: Install, isReplaced: bo
   if (io.json) return io.printJson({ ok: true, service: name, file, content, wouldRun: lines });
   const { bold, dim } = io.styles;
   io.print(`${bold(file)}${isReplaced ? dim('  (replaced)') : ''}`);
-  io.print(content);
+  io.printText(content);
   for (const line of lines) io.print(dim(`$ ${line}`));
 }
 

@@ -6,9 +6,10 @@ import type { Io, Styles } from '../../io.ts';
 import { exitCodeOf, shortId } from '../../job-text.ts';
 import { verdictTexts } from '../../landing-text.ts';
 import type { LinkedClone } from '../../linked-clones.ts';
+import { gistOf } from '../../markdown-text.ts';
 import { printFields } from '../../table.ts';
 import { oneLine, truncateText } from '../../text.ts';
-import { createEventLog, describeLifecycle, type EventLog } from './event-log.ts';
+import { createEventLog, describeLifecycle, type Entry, type EventLog } from './event-log.ts';
 
 export interface AgentLog extends EventLog<AgentEvent> {
   sayStart(start: AgentStart): void;
@@ -28,6 +29,15 @@ export interface AgentStart {
 }
 
 type Finished = Extract<AgentEvent, { type: 'job-finished' }>;
+type Result = Extract<AgentEvent, { type: 'result-accepted' | 'result-refused' }>;
+
+/** The end of a job's work, in words. */
+interface Ended {
+  event: Finished;
+  end: string;
+}
+
+const RETURNED = 'returned to the queue';
 
 /** Longer lines are hard to read. A pipe has no width of its own. */
 const LINE_WIDTH_MAX = 120;
@@ -42,8 +52,8 @@ const INDENT = ' '.repeat(12);
 const unreportedEnds: Readonly<Record<StopReason, string>> = {
   canceled: 'canceled',
   lease_lost: 'lost to another agent',
-  agent_stopped: 'returned to the queue',
-  time_limit: 'returned to the queue',
+  agent_stopped: RETURNED,
+  time_limit: RETURNED,
   budget_spent: 'ended',
 };
 
@@ -58,24 +68,62 @@ export function createAgentLog(io: Io): AgentLog {
   const width = Math.min(io.columns, LINE_WIDTH_MAX);
   const startedAtMs = new Map<string, number>();
   const stops = new Map<string, StopReason>();
+  /** Failed jobs, until the hub says whether it ends them or returns them to the queue. */
+  const failed = new Map<string, Ended>();
+  let isReachable = true;
 
-  function describe(event: AgentEvent): string | null {
+  function describe(event: AgentEvent): readonly Entry[] {
     if (event.type === 'job-claimed') startedAtMs.set(event.job.jobId, performance.now());
     if (event.type === 'job-stopping') stops.set(event.jobId, event.reason);
-    return event.type === 'job-finished'
-      ? describeFinished(event)
-      : describeEvent(event, styles, width);
+    if (event.type === 'job-finished') return describeFinished(event);
+    if (event.type === 'hub-unreachable') isReachable = false;
+    if (event.type === 'hub-back') isReachable = true;
+    if (event.type === 'result-accepted' || event.type === 'result-refused') {
+      return describeResult(event);
+    }
+    const line = describeEvent(event, styles, width);
+    const isWaitOver = event.type === 'hub-unreachable' || event.type === 'offline';
+    const before = isWaitOver ? [...failed.keys()].flatMap(takeFailed) : [];
+    return line === null ? before : [...before, [line]];
   }
 
-  function describeFinished(event: Finished): string {
+  function describeFinished(event: Finished): Entry[] {
     const { jobId, outcome } = event;
     const beganMs = startedAtMs.get(jobId);
     const took = beganMs === undefined ? '' : ` in ${formatDuration(performance.now() - beganMs)}`;
     const end = outcome ?? unreportedEnds[stops.get(jobId) ?? 'agent_stopped'];
     startedAtMs.delete(jobId);
     stops.delete(jobId);
-    const text = finishedText(event, end + took, { styles, width });
-    return `${markOf(outcome, styles)} ${aboutJob(jobId, text, styles)}`;
+    const ended = { event, end: end + took };
+    if (outcome !== 'failed' || !isReachable) return [entryOf(ended, markOf(outcome, styles))];
+    failed.set(jobId, ended);
+    return [];
+  }
+
+  function describeResult(event: Result): Entry[] {
+    const { jobId } = event;
+    const ended = failed.get(jobId);
+    if (event.type === 'result-refused') {
+      const text = `the hub rejected the result: ${oneLine(event.message)}`;
+      return [...takeFailed(jobId), [`${styles.red('✖')} ${aboutJob(jobId, text, styles)}`]];
+    }
+    if (event.status !== 'pending') return takeFailed(jobId);
+    const mark = styles.yellow('↻');
+    if (ended === undefined) return [[`${mark} ${aboutJob(jobId, RETURNED, styles)}`]];
+    failed.delete(jobId);
+    return [entryOf({ ...ended, end: `${ended.end}, ${RETURNED}` }, mark)];
+  }
+
+  function takeFailed(jobId: string): Entry[] {
+    const ended = failed.get(jobId);
+    failed.delete(jobId);
+    return ended === undefined ? [] : [entryOf(ended, styles.red('✖'))];
+  }
+
+  function entryOf({ event, end }: Ended, mark: string): Entry {
+    const [first = '', ...more] = finishedTexts(event, end, { styles, width });
+    const head = `${mark} ${aboutJob(event.jobId, first, styles)}`;
+    return [head, ...more.map((line) => INDENT + line)];
   }
 
   return {
@@ -117,16 +165,25 @@ function exitCodeAfter(event: AgentEvent): ExitCode | null {
 /** Finds the job of an event. Progress counts until the next event of its job. */
 function workOf(event: AgentEvent): { id: string; isPassing: boolean } | null {
   if (event.type === 'job-progress') return { id: event.jobId, isPassing: true };
-  return event.type === 'job-finished' ? { id: event.jobId, isPassing: false } : null;
+  return endTypes.has(event.type) && 'jobId' in event
+    ? { id: event.jobId, isPassing: false }
+    : null;
 }
+
+/** After these, nothing of a job is in progress. */
+const endTypes: ReadonlySet<string> = new Set([
+  'job-finished',
+  'result-accepted',
+  'result-refused',
+]);
 
 /** The line for an event; null if the event has none. */
 function describeEvent(
-  event: Exclude<AgentEvent, Finished>,
+  event: Exclude<AgentEvent, Finished | Result>,
   styles: Styles,
   width: number,
 ): string | null {
-  const { dim, cyan, yellow, red } = styles;
+  const { dim, cyan, yellow } = styles;
   const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
     case 'job-claimed': {
@@ -142,13 +199,6 @@ function describeEvent(
     }
     case 'job-stopping':
       return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
-    case 'result-accepted':
-      if (event.status !== 'pending') return null;
-      return `${yellow('↻')} ${about(event.jobId, 'returned to the queue')}`;
-    case 'result-refused': {
-      const text = `the hub rejected the result: ${oneLine(event.message)}`;
-      return `${red('✖')} ${about(event.jobId, text)}`;
-    }
     default:
       return describeLifecycle(event, styles);
   }
@@ -163,15 +213,17 @@ function aboutJob(jobId: string, text: string, { bold }: Styles): string {
   return `${bold(shortId(jobId))}  ${text}`;
 }
 
-function finishedText(
-  { commitSha, branch, verdict, message }: Finished,
+function finishedTexts(
+  { outcome, commitSha, branch, verdict, message }: Finished,
   end: string,
   { styles, width }: { styles: Styles; width: number },
-): string {
+): string[] {
   const proved = verdict === null ? '' : ` · ${verdictTexts[verdict]}`;
-  const lines = [commitSha === null ? end : `${end} · commit ${commitSha.slice(0, 10)}${proved}`];
-  const said = truncateText(oneLine(message), width - INDENT.length);
+  const commit = commitSha === null ? '' : ` · commit ${commitSha.slice(0, 10)}${proved}`;
+  const nothing = commitSha === null && outcome === 'done' ? ' · no changes' : '';
+  const lines = [end + commit + nothing];
+  const said = truncateText(gistOf(message), width - INDENT.length);
   if (said !== '') lines.push(said);
   if (branch !== null && commitSha !== null) lines.push(styles.dim(branch));
-  return lines.join(`\n${INDENT}`);
+  return lines;
 }

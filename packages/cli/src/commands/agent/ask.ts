@@ -63,7 +63,7 @@ export const command = defineCommand<Options>({
       throw new CliError(exitCodes.usage, 'REPORT_INVALID', error.message, { cause: error });
     });
     if (io.json) io.printJson(answer);
-    else if (answer.answer !== null) io.print(answer.answer);
+    else if (answer.answer !== null) io.printText(answer.answer);
     else io.note(answer.status === 'dismissed' ? 'Dismissed.' : 'No person has answered yet.');
     return codeOf[answer.status];
   },

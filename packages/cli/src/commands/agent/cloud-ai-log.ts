@@ -4,12 +4,16 @@ import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import type { Io, Styles } from '../../io.ts';
 import { shortId } from '../../job-text.ts';
 import { oneLine, truncateText } from '../../text.ts';
-import { createEventLog, describeLifecycle, type EventLog } from './event-log.ts';
+import { createEventLog, describeLifecycle, type Entry, type EventLog } from './event-log.ts';
 
 const MESSAGE_WIDTH = 160;
 
 export function createCloudAiLog(io: Io): EventLog<CloudAiEvent> {
-  return createEventLog(io, (event) => describeEvent(event, io.styles), exitCodeAfter);
+  const describe = (event: CloudAiEvent): Entry[] => {
+    const line = describeEvent(event, io.styles);
+    return line === null ? [] : [[line]];
+  };
+  return createEventLog(io, describe, exitCodeAfter);
 }
 
 function exitCodeAfter(event: CloudAiEvent): ExitCode | null {

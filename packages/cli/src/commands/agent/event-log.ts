@@ -15,15 +15,18 @@ export interface EventLog<Event> {
   resultCode(): ExitCode;
 }
 
+/** What an event prints: a line, and those that continue it. */
+export type Entry = readonly [line: string, ...more: string[]];
+
 /**
- * @param describe Returns the line for an event; null if it has none.
+ * @param describe Returns the entries for an event.
  * @param exitCodeAfter Returns the exit code that an event implies; null if none.
  * @param workOf Returns the work that an event is about, and whether its line stands only until
  * the next one of that work. On a terminal such a line changes in place.
  */
 export function createEventLog<Event extends { type: string }>(
   io: Io,
-  describe: (event: Event) => string | null,
+  describe: (event: Event) => readonly Entry[],
   exitCodeAfter: (event: Event) => ExitCode | null,
   workOf: (event: Event) => { id: string; isPassing: boolean } | null = () => null,
 ): EventLog<Event> {
@@ -39,13 +42,16 @@ export function createEventLog<Event extends { type: string }>(
         io.printJson({ at: new Date().toISOString(), ...event });
         return;
       }
-      const described = describe(event);
       const work = workOf(event);
-      if (described === null) return;
-      const line = `${io.styles.dim(formatClock(new Date()))}  ${described}`;
-      if (work?.isPassing && live.set(work.id, line)) return;
+      const clock = io.styles.dim(formatClock(new Date()));
+      const lines = describe(event).flatMap(([line, ...more]) => [`${clock}  ${line}`, ...more]);
+      const [only] = lines;
+      if (only === undefined) return;
+      if (work?.isPassing && live.set(work.id, only)) return;
       if (work !== null) live.remove(work.id);
-      live.above(() => io.print(line));
+      live.above(() => {
+        for (const line of lines) io.print(line);
+      });
     },
     resultCode: () => code,
   };

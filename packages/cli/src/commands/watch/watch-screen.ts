@@ -1,11 +1,10 @@
 import type { ListedJob } from '@signalbox/contract';
-import { wrapAnsi } from 'fast-wrap-ansi';
 import { callLine } from '../../activity-text.ts';
 import { formatAge } from '../../duration.ts';
 import type { Styles } from '../../io.ts';
 import { listedStatus, shortId } from '../../job-text.ts';
 import { deadlineText, kindWords } from '../../question-text.ts';
-import { cleanText, oneLine, padText, truncateText } from '../../text.ts';
+import { cleanText, oneLine, padText, truncateText, wrapLine } from '../../text.ts';
 import type { WatchData } from './watch-feed.ts';
 import {
   type OpenQuestion,
@@ -154,9 +153,5 @@ function endOf(text: string, columns: number): string {
 
 function wrapped(text: string, columns: number): string[] {
   const lines = cleanText(text).trimEnd().replaceAll('\t', '    ').split('\n');
-  return lines.flatMap((line) =>
-    wrapAnsi(line, columns - 2, { hard: true, trim: false })
-      .split('\n')
-      .map((part) => `  ${part}`.trimEnd()),
-  );
+  return lines.flatMap((line) => wrapLine(line, columns - 2).map((part) => `  ${part}`.trimEnd()));
 }

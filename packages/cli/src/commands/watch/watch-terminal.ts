@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from 'node:readline';
-import type { Io } from '../../io.ts';
+import type { Control, Io } from '../../io.ts';
 import type { ScreenSize } from './watch-screen.ts';
 import type { Key } from './watch-state.ts';
 
@@ -11,16 +11,16 @@ export interface Terminal {
   end(): void;
 }
 
-const csi = (sequence: string) => `\u001b[${sequence}`;
+const csi = (sequence: string): Control => ({ sequence: `\u001b[${sequence}` });
 /** The alternate screen, without a cursor (xterm, ctlseqs). */
-const enter = csi('?1049h') + csi('?25l');
-const leave = csi('?25h') + csi('?1049l');
+const enter = [csi('?1049h'), csi('?25l')];
+const leave = [csi('?25h'), csi('?1049l')];
 /** A terminal that knows synchronized output shows all lines at once. */
 const [beginUpdate, endUpdate] = [csi('?2026h'), csi('?2026l')];
 const eraseRest = csi('K');
 
 export function openTerminal(
-  { stdin, stdout }: Io,
+  { stdin, stdout, draw }: Io,
   on: { key(key: Key): void; resize(): void },
 ): Terminal {
   let shown: readonly string[] = [];
@@ -28,10 +28,10 @@ export function openTerminal(
     on.key({ name: key.name ?? '', text: text ?? '', isCtrl: key.ctrl === true });
   const onResize = () => {
     shown = [];
-    stdout.write(csi('2J'));
+    draw([csi('2J')]);
     on.resize();
   };
-  const restore = () => stdout.write(leave);
+  const restore = () => draw(leave);
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);
   stdin.on('keypress', onKeypress);
@@ -39,15 +39,15 @@ export function openTerminal(
   stdout.on('resize', onResize);
   // Also where the process ends by a second signal.
   process.once('exit', restore);
-  stdout.write(enter);
+  draw(enter);
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     paint(lines) {
       const changed = lines.flatMap((line, index) =>
-        line === shown[index] ? [] : [`${csi(`${index + 1};1H`)}${line}${eraseRest}`],
+        line === shown[index] ? [] : [csi(`${index + 1};1H`), line, eraseRest],
       );
       shown = lines;
-      if (changed.length > 0) stdout.write(beginUpdate + changed.join('') + endUpdate);
+      if (changed.length > 0) draw([beginUpdate, ...changed, endUpdate]);
     },
     end() {
       process.off('exit', restore);

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { ListedJob, ListedUncertainty } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { callLine } from '../../activity-text.ts';
@@ -14,7 +13,7 @@ import { type HubSession, openHubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
 import { colorStatus, shortId, statusText } from '../../job-text.ts';
 import { choicesOf, kindWords } from '../../question-text.ts';
-import { oneLine, textWidth } from '../../text.ts';
+import { oneLine, stripSequences, textWidth } from '../../text.ts';
 import type { JobCall } from './watch-calls.ts';
 import { followWorkspace, type WatchData } from './watch-feed.ts';
 import { renderScreen } from './watch-screen.ts';
@@ -158,7 +157,7 @@ function jobChange({ styles }: Io, { jobId, status, title }: ListedJob): string 
 
 function callEnd({ styles, columns }: Io, { jobId, toolCall: call }: JobCall): string {
   const begin = `${styles.dim(formatClock(new Date()))}  ${'→ call'.padEnd(10)}  ${shortId(jobId)}  `;
-  const width = columns - textWidth(stripVTControlCharacters(begin));
+  const width = columns - textWidth(stripSequences(begin));
   return begin + callLine(styles, { text: call.title, call, isEnded: false, width, look: 'dim' });
 }
 
