@@ -14,16 +14,20 @@ export interface LinkedClone {
 
 type Place = Pick<LinkedClone, 'url' | 'workspaceId'>;
 
-/** The clones linked to a workspace. */
+/** The clones linked to a workspace. A clone is one repository: the latest link of a path counts. */
 export async function readLinkedClones(
   env: NodeJS.ProcessEnv,
   place: Place,
 ): Promise<LinkedClone[]> {
   const clones = clonesOf(await readConfigFile(env, FILE_NAME));
-  return clones.filter((clone) => isSameWorkspace(clone, place));
+  const linked = clones.filter((clone) => isSameWorkspace(clone, place));
+  return [...new Map(linked.map((clone) => [clone.path, clone])).values()];
 }
 
-/** Links a clone; returns the path of the clone that it replaces, or null. */
+/**
+ * Links a clone. Its path may have been another repository, if its origin has changed since.
+ * @returns the path of the clone that it replaces, or null.
+ */
 export async function linkClone(
   env: NodeJS.ProcessEnv,
   linked: LinkedClone,
@@ -33,7 +37,9 @@ export async function linkClone(
     const isSame = (clone: LinkedClone) =>
       isSameWorkspace(clone, linked) && clone.repoId === linked.repoId;
     const replaced = clones.find((clone) => isSame(clone) && clone.path !== linked.path);
-    const kept = clones.filter((clone) => !isSame(clone));
+    const isPlace = (clone: LinkedClone) =>
+      isSameWorkspace(clone, linked) && clone.path === linked.path;
+    const kept = clones.filter((clone) => !isSame(clone) && !isPlace(clone));
     const after = { version: 1, repositories: [...kept, linked] };
     return { after, result: replaced?.path ?? null };
   });

@@ -177,3 +177,54 @@ test('the configuration file gives the repository its tool, and a wrong one name
   assert.equal(wrong.exitCode, exitCodes.usage);
   assert.ok(wrong.stderr.includes(`${file}:2: `), wrong.stderr);
 });
+
+test('after a new origin and a new link, jobs and agents take a clone for the same repository', async () => {
+  const moved = makeClone(place, 'moved');
+  const before = await linkClone(place, moved);
+  git(moved, 'remote', 'set-url', 'origin', 'git@git.acme.test:acme/renamed.git');
+  const args = ['agent', 'start', '--once', '--repo', moved, '--command', 'true'];
+  const stale = await place.run(args);
+  assert.equal(stale.exitCode, exitCodes.refused, stale.stderr);
+  assert.match(stale.stderr, /REPO_NOT_LINKED/);
+  const now = await linkClone(place, moved);
+  assert.notEqual(now, before);
+  const enqueued = await place.run(['enqueue', 'Do it.', '--repo', moved, '--json']);
+  const { jobId, job } = JSON.parse(enqueued.stdout);
+  assert.equal(job.repoId, now);
+  const { exitCode, stderr } = await place.run(args);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.equal((await readJob(jobId)).status, 'done');
+});
+
+test('the log of an agent says how a job ended once, in words that fit what the hub made of it', async () => {
+  const lines = (stdout: string) => stdout.replaceAll(/^[\d:]+ {2}| in \d+s/gm, '').split('\n');
+  const other = makeClone(place, 'ending');
+  const otherId = await linkClone(place, other);
+  const failing = await enqueueJob(place, otherId, 'Fail twice.', { maxAttempts: 2 });
+  const args = ['agent', 'start', '--once', '--repo', other, '--command'];
+  const id = failing.slice(-8);
+  const reason = JSON.stringify({
+    category: 'execution',
+    code: 'busy',
+    retryable: true,
+    recommendedDelayMs: 1,
+  });
+  const result = `{"outcome":"failed","outcomeReason":${reason},"message":"Busy."}`;
+  const retried = `echo '${result}' > "$SIGNALBOX_RESULT_FILE"`;
+  const first = lines((await place.run([...args, retried])).stdout);
+  const about = first.filter((line) => line.includes(id) && !line.startsWith('▶'));
+  assert.deepEqual(about, [`↻ ${id}  failed, returned to the queue`], first.join('\n'));
+  const second = lines((await place.run([...args, 'exit 3'])).stdout);
+  assert.deepEqual(
+    second.filter((line) => line.includes(id) && !line.startsWith('▶')),
+    [`✖ ${id}  failed`],
+  );
+  const idle = await enqueueJob(place, otherId, 'Change nothing.');
+  const text = '## Done\\n\\nI read **the files**:\\n\\n| file | lines |';
+  const report = `printf '%s' '{"outcome":"done","message":"${text}"}' > "$SIGNALBOX_RESULT_FILE"`;
+  const done = lines((await place.run([...args, report])).stdout);
+  const at = done.indexOf(`✔ ${idle.slice(-8)}  done · no changes`);
+  assert.equal(done[at + 1]?.trim(), 'I read the files:', done.join('\n'));
+  const shown = (await place.run(['job', idle])).stdout;
+  assert.match(shown, /\nResult\n {2}Done\n\n {2}I read the files:\n\n {2}\| file \| lines \|\n/);
+});

@@ -1,10 +1,22 @@
 import { redactTokens, tokenInTextPattern } from '@signalbox/contract';
+import { secretPatterns } from '@signalbox/contract/secret-formats';
 import { hideUrlCredentials } from '../git/git.ts';
-import { type VisibleText, visibleText } from './visible-text.ts';
+import {
+  entityView,
+  percentView,
+  type TextView,
+  unquotedView,
+  unspacedView,
+  type ViewKind,
+  viewOf,
+  visibleText,
+  withoutQuotes,
+} from './visible-text.ts';
 
 /**
  * Redacts secrets in text that leaves the machine. It sees through escape sequences, invisible
- * characters and line ends, and knows the base64 and hexadecimal forms of a secret. It keeps
+ * characters, line ends, blanks, quoting and the encodings of addresses and HTML, and knows the
+ * base64 and hexadecimal forms of a secret. Keys of well-known formats are redacted, too. It keeps
  * secrets from being published by accident; a tool that means to can always encode one in another
  * way.
  */
@@ -32,8 +44,10 @@ const SECRET_CHARS_MIN = 6;
 const BEGINNING_CHARS_MIN = 4;
 /** A secret from this length on is long. */
 const LONG_SECRET_CHARS = 12;
-/** Length of a complete contract token. A part of a token cannot be recognized. */
-const TOKEN_CHARS_LONGEST = 128;
+/** Longer than most keys of the well-known formats. A part of one cannot be recognized. */
+const KEY_CHARS_LONGEST = 300;
+/** Longer than the PEM of an RSA key of 4,096 bits. */
+const PEM_CHARS_LONGEST = 4_000;
 const PLACEHOLDER = '[redacted]';
 
 const secretName =
@@ -42,14 +56,18 @@ const secretName =
 const placeName = /(_FILE|_PATH|_DIR|_SOCK|_URL_PREFIX)$/i;
 /** An assignment as in the output of `env`: a name in capitals, without spaces. */
 const assignment = /\b([A-Z][A-Z0-9_]{2,80})=(["']?[^\s"']{6,}["']?)/g;
-/** The end of a text that may be the beginning of a contract token. */
-const tokenBeginning = /sbx_[dsj]_[0-9A-Za-z]*$/;
+/** The end of a text that may be the beginning of a key, or of a token of the contract. */
+const keyBeginning = /[\w.+/=:-]+$/;
+const pemBeginning = '-----BEGIN ';
+const pemEnd = '-----END ';
 
 /** @param known Secrets that are in no variable, such as the agent's own token. */
 export function createRedactor(known: readonly string[]): Redactor {
   const secrets = new Set<string>();
   /** Every form of every secret, the longest first. */
   let forms: string[] = [];
+  /** The forms to look for where a text is read in another way. */
+  let disguises: Disguise[] = [];
 
   function add(value: string): void {
     // Each line of a multi-line key is a secret of its own.
@@ -61,17 +79,28 @@ export function createRedactor(known: readonly string[]): Redactor {
 
   function order(): void {
     forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
+    disguises = disguisesOf([...secrets], forms);
   }
 
   for (const value of known) add(value);
   order();
   return {
     redact(text) {
-      const lines = replaceForms(text, forms).split('\n');
+      let clean = replaceForms(text, visibleText(text), forms);
+      for (const { kind, sign, forms: others } of disguises) {
+        if (sign.test(clean)) clean = replaceForms(clean, viewOf(clean, kind), others);
+      }
+      const lines = redactFormats(clean).split('\n');
       const shown = redactTokens(lines.map(replaceSplitTokens).join('\n'));
       return hideUrlCredentials(hideAssignments(shown));
     },
-    finds: (text) => findForms(visibleText(text).text, forms).length > 0,
+    finds(text) {
+      if (hasForm(visibleText(text).text, forms)) return true;
+      return disguises.some(
+        ({ kind, sign, forms: others }) =>
+          sign.test(text) && hasForm(viewOf(text, kind).text, others),
+      );
+    },
     learn(env) {
       for (const [name, value] of Object.entries(env)) {
         if (value !== undefined && secretName.test(name) && !placeName.test(name)) add(value);
@@ -103,6 +132,39 @@ function isReference(value: string): boolean {
   return value.startsWith('$') || value.startsWith('[redacted]');
 }
 
+/** Another way to read a text, what a text has that is to be read so, and the forms in it. */
+interface Disguise {
+  kind: ViewKind;
+  sign: RegExp;
+  forms: readonly string[];
+}
+
+function disguisesOf(secrets: readonly string[], forms: readonly string[]): Disguise[] {
+  const long = (texts: readonly string[], charsMin: number) => [
+    ...new Set(texts.filter((text) => text.length >= charsMin)),
+  ];
+  const plused = secrets.map((secret) => secret.replaceAll(' ', '+'));
+  const unspaced = forms.map((form) => form.replaceAll(/\s/g, ''));
+  return [
+    { kind: percentView, sign: /%/, forms: long([...secrets, ...plused], SECRET_CHARS_MIN) },
+    { kind: entityView, sign: /&/, forms: long(secrets, SECRET_CHARS_MIN) },
+    {
+      kind: unquotedView,
+      sign: /[\\'"]/,
+      forms: long(secrets.map(withoutQuotes), SECRET_CHARS_MIN),
+    },
+    // Ordinary words contain a short secret once they stand without blanks.
+    { kind: unspacedView, sign: /[ \t:\n]/, forms: long(unspaced, LONG_SECRET_CHARS) },
+  ];
+}
+
+/** Redacts keys of well-known formats, as the hub does in what people send it. */
+function redactFormats(text: string): string {
+  let clean = text;
+  for (const pattern of secretPatterns) clean = clean.replace(pattern, PLACEHOLDER);
+  return clean;
+}
+
 /** The secret itself and its encodings, as they stand within longer encoded texts. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
@@ -120,19 +182,22 @@ function formsOf(secret: string): string[] {
   return [...forms.filter((form) => form.length >= SECRET_CHARS_MIN), ...withoutBeginning];
 }
 
-function replaceForms(text: string, forms: readonly string[]): string {
-  const visible = visibleText(text);
-  return replaceRanges(text, visible, findForms(visible.text, forms));
+function replaceForms(text: string, view: TextView, forms: readonly string[]): string {
+  return replaceRanges(text, view, findForms(view.text, forms));
 }
 
-/** Replaces ranges of the visible text, and everything invisible within them. */
-function replaceRanges(text: string, visible: VisibleText, found: Found[]): string {
+function hasForm(text: string, forms: readonly string[]): boolean {
+  return forms.some((form) => text.includes(form));
+}
+
+/** Replaces ranges of a view, and everything within them that it does not show. */
+function replaceRanges(text: string, view: TextView, found: Found[]): string {
   if (found.length === 0) return text;
   const parts: string[] = [];
   let end = 0;
   for (const { start, length } of found.sort((a, b) => a.start - b.start)) {
-    const from = visible.offsetOf(start);
-    const to = visible.offsetOf(start + length - 1) + 1;
+    const from = view.offsetOf(start);
+    const to = view.endOf(start + length - 1);
     if (from >= end) parts.push(text.slice(end, from), PLACEHOLDER);
     // Keeps what follows on a line of its own.
     if (from >= end && text.slice(from, to).includes('\n')) parts.push('\n');
@@ -163,7 +228,9 @@ function findForms(text: string, forms: readonly string[]): Found[] {
 function replaceSplitTokens(line: string): string {
   const visible = visibleText(line);
   if (visible.text.length === line.length) return line;
-  const found = [...visible.text.matchAll(tokenInTextPattern)];
+  const found = [tokenInTextPattern, ...secretPatterns].flatMap((pattern) => [
+    ...visible.text.matchAll(pattern),
+  ]);
   return replaceRanges(
     line,
     visible,
@@ -177,8 +244,11 @@ function findBeginning(text: string, forms: readonly string[], isLine: boolean):
   const consider = (at: number) => {
     if (earliest === null || at < earliest) earliest = at;
   };
-  const token = isLine ? null : tokenBeginning.exec(text.slice(-TOKEN_CHARS_LONGEST));
-  if (token !== null) consider(text.length - token[0].length);
+  const key = isLine ? null : keyBeginning.exec(text.slice(-KEY_CHARS_LONGEST));
+  if (key !== null) consider(text.length - key[0].length);
+  const pem = text.lastIndexOf(pemBeginning);
+  const isOpen = pem >= 0 && text.length - pem < PEM_CHARS_LONGEST && !text.includes(pemEnd, pem);
+  if (isOpen) consider(pem);
   for (const form of forms) {
     const isLong = form.length >= LONG_SECRET_CHARS;
     const first = form.slice(0, isLine && isLong ? BEGINNING_CHARS_MIN : 1);

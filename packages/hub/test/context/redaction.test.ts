@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatToken } from '@signalbox/contract';
-import { namedPatterns, redactSecrets, secretPatterns } from '../../src/context/redaction.ts';
+import { secretPatterns } from '@signalbox/contract/secret-formats';
+import { namedPatterns, redactSecrets } from '../../src/context/redaction.ts';
 
 /** Composed at run time, so that no scanner reports this file as a leak. */
 const join = (...parts: string[]) => parts.join('');

@@ -7,6 +7,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { HubSession } from '../../hub-session.ts';
 import type { Io } from '../../io.ts';
 import { type LinkedClone, readLinkedClones } from '../../linked-clones.ts';
+import { findRepository } from '../../repository-reference.ts';
 import type { AgentPlan, RepositoryPlan } from './config/agent-plan.ts';
 import { readClone } from './read-clone.ts';
 
@@ -23,14 +24,16 @@ export interface ChosenClone {
  */
 export async function chooseClones(
   io: Io,
-  { baseUrl, workspaceId }: HubSession,
+  session: HubSession,
   plan: AgentPlan,
   names: readonly string[],
 ): Promise<ChosenClone[]> {
+  const { baseUrl, workspaceId } = session;
   const linked = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
-  const configured = await findConfigured(linked, plan, io.env);
+  const find = (name: string) => findClone(io, session, linked, name);
+  const configured = await findConfigured(find, plan);
   const named = configured.size > 0 ? [...configured.keys()] : linked;
-  const chosen = names.length === 0 ? named : await pickClones(linked, names, io.env);
+  const chosen = names.length === 0 ? named : await pickClones(find, names);
   const present = chosen
     .filter(({ path }) => existsSync(path))
     .map((clone) => ({ clone, plan: configured.get(clone) ?? plan.general }));
@@ -48,14 +51,13 @@ export async function chooseClones(
 
 /** The clones that the configuration file names, with their settings. */
 async function findConfigured(
-  linked: readonly LinkedClone[],
+  find: FindClone,
   { repositories }: AgentPlan,
-  env: NodeJS.ProcessEnv,
 ): Promise<ReadonlyMap<LinkedClone, RepositoryPlan>> {
   const found = new Map<LinkedClone, RepositoryPlan>();
   for (const { reference, plan } of repositories ?? []) {
     try {
-      const clone = await findClone(linked, reference.value, env);
+      const clone = await find(reference.value);
       if (found.has(clone)) {
         const message = `${clone.path} is named twice. Keep one.`;
         throw new CliError(exitCodes.usage, 'CONFIG_INVALID', message);
@@ -72,27 +74,31 @@ async function findConfigured(
   return found;
 }
 
-async function pickClones(
-  linked: readonly LinkedClone[],
-  names: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<LinkedClone[]> {
+async function pickClones(find: FindClone, names: readonly string[]): Promise<LinkedClone[]> {
   const picked = new Set<LinkedClone>();
-  for (const name of names) picked.add(await findClone(linked, name, env));
+  for (const name of names) picked.add(await find(name));
   return [...picked];
 }
 
+type FindClone = (name: string) => Promise<LinkedClone>;
+
+/** A path is the repository that it is for `enqueue --repo`: that of its origin, as of now. */
 async function findClone(
+  io: Io,
+  session: HubSession,
   linked: readonly LinkedClone[],
   name: string,
-  env: NodeJS.ProcessEnv,
 ): Promise<LinkedClone> {
   const byId = linked.find(({ repoId }) => repoId === name);
   if (byId !== undefined) return byId;
-  const { path } = await readClone(resolve(name), env);
-  const clone = linked.find((known) => known.path === path);
+  const { path } = await readClone(resolve(name), io.env);
+  const isLinked = linked.some((known) => known.path === path);
+  const repoId = isLinked ? await findRepository(io, session, name) : null;
+  const clone = linked.find((known) => known.path === path && known.repoId === repoId);
   if (clone !== undefined) return clone;
-  const message = `${name} is not linked to the workspace.`;
+  const message = isLinked
+    ? `${name} was linked as another repository: its origin has changed.`
+    : `${name} is not linked to the workspace.`;
   throw new CliError(exitCodes.usage, 'REPO_NOT_LINKED', message, {
     fix: `signalbox repo link ${name}`,
   });
