@@ -68,8 +68,21 @@ describe('the first owner, in a browser', { skip: browserMissing }, () => {
 
   it('creates owner and workspace and lands on the jobs of the new workspace', async () => {
     await page.getByLabel('Password', { exact: true }).fill(owner.password);
+    // The next page is held back, so that what is shown meanwhile can be seen.
+    const held = Promise.withResolvers<void>();
+    const isAsked = Promise.withResolvers<void>();
+    await page.route(/\.js$/, async (route) => {
+      isAsked.resolve();
+      await held.promise;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Create owner and workspace' }).click();
+    await isAsked.promise;
+    await page.waitForURL(/\/w\//);
+    assert.equal(await page.getByText('This link is not valid').count(), 0);
+    held.resolve();
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+    await page.unroute(/\.js$/);
     assert.equal(new URL(page.url()).pathname, `/w/${owner.workspaceSlug}/jobs`);
     assert.equal(new URL(page.url()).hash, '', 'the token has left the address');
   });

@@ -123,6 +123,31 @@ describe('the page of a job', { skip: browserMissing }, () => {
     assert.ok(await isInSight(row(line)), `line ${line}`);
   }
 
+  it('goes to each hit of a search, also where the lines are in the document already', async () => {
+    const job = await startJob('Print 234 lines.');
+    const lines = Array.from(
+      { length: 234 },
+      (_, i) => `line ${i}${i % 60 === 59 ? ' HIT' : ''}\n`,
+    );
+    await job.append(lines.join(''));
+    await client.jobs.complete({
+      ...place,
+      jobId: job.jobId,
+      outcome: 'done',
+      message: 'Printed.',
+    });
+    await page.goto(pathOf(job.jobId, '?tab=log'));
+    await waitInSight(234);
+    const field = page.getByRole('searchbox', { name: 'Search the log' });
+    await field.fill('HIT');
+    await page.getByText('3 lines', { exact: true }).waitFor();
+    for (const line of [60, 120, 180, 60]) {
+      await field.press('Enter');
+      await waitInSight(line);
+    }
+    await field.press('Escape');
+  });
+
   describe('a log of a million lines', () => {
     let jobId: string;
 

@@ -35,6 +35,11 @@ const guardBeatMs = 1_000;
 /** A guard that a waiting process sees untouched for this long belongs to a dead process. */
 const guardDeadMs = 10_000;
 const nodeMajorNeeded = 26;
+/** The exit code of the dynamic linker when a library of Node is missing. */
+const cannotLoad = 127;
+const libraryHint =
+  'if a shared library is missing above, install it. Node needs libatomic.so.1: ' +
+  'apt-get install libatomic1 (Debian, Ubuntu) or dnf install libatomic (Fedora).';
 /** How often the progress line of an installation changes. */
 const progressMs = 200;
 /** The script that starts the hub. */
@@ -364,6 +369,7 @@ function runScript(node, args) {
   });
   child.on('exit', (code, signal) => {
     stopForwarding();
+    if (code === cannotLoad && process.platform === 'linux') say(`signalbox: ${libraryHint}`);
     if (signal === null) process.exitCode = code;
     else process.kill(process.pid, signal);
   });

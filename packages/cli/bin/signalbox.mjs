@@ -8,6 +8,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const nodeMajorNeeded = 26;
+/** The exit code of the dynamic linker when a library of Node is missing. */
+const cannotLoad = 127;
+const libraryHint =
+  'if a shared library is missing above, install it. Node needs libatomic.so.1: ' +
+  'apt-get install libatomic1 (Debian, Ubuntu) or dnf install libatomic (Fedora).';
 const packageDir = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(packageDir, 'src', 'main.ts');
 const main = existsSync(source) ? source : join(packageDir, 'dist', 'main.js');
@@ -78,6 +83,9 @@ function become(node) {
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {
+    if (code === cannotLoad && process.platform === 'linux') {
+      process.stderr.write(`signalbox: ${libraryHint}\n`);
+    }
     if (signal === null) process.exitCode = code;
     else process.exitCode = 128 + ({ SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 1);
   });

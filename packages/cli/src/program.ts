@@ -1,5 +1,5 @@
 import { VERSION } from '@signalbox/contract/version';
-import { Command, CommanderError, type Help } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { CliError } from './cli-error.ts';
 import type { CommandModule } from './command-module.ts';
 import { asTyped, nameInHints } from './command-name.ts';
@@ -154,7 +154,22 @@ function addPath(program: Command, entry: CommandEntry): Command {
 }
 
 /** Long flags leave only a narrow column for descriptions on 80 columns; wrap within it anyway. */
-const helpFormat: Partial<Help> = { minWidthToWrap: 24 };
+const DESCRIPTION_WIDTH_MIN = 24;
+const DESCRIPTION_MARGIN = 6;
+const helpFormat: Partial<Help> = {
+  minWidthToWrap: DESCRIPTION_WIDTH_MIN,
+  formatItem(term, termWidth, description, helper) {
+    const width = helper.helpWidth ?? 80;
+    const item = Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+    const longest = Math.max(...description.split(/\s+/).map(({ length }) => length));
+    const needed = Math.max(DESCRIPTION_WIDTH_MIN, longest);
+    if (width - termWidth - DESCRIPTION_MARGIN >= needed || !description) return item;
+    // On a narrow terminal the description is below its term, where it can be wrapped at words.
+    const lines = helper.boxWrap(description, width - DESCRIPTION_MARGIN).split('\n');
+    const margin = ' '.repeat(DESCRIPTION_MARGIN);
+    return [`  ${term}`, ...lines.map((line) => margin + line)].join('\n');
+  },
+};
 
 /** The top-level help lists complete commands instead of parents that only group others. */
 function leavesOf(command: Command): Command[] {

@@ -113,3 +113,24 @@ test('the launcher reports in one sentence that no suitable Node was found', () 
   assert.equal(status, 1);
   assert.match(stderr, /^signalbox: Node 20\.9\.0 is too old.*Install Node 26.*\n$/);
 });
+
+test('the help of every command breaks no word on a terminal of 60 columns', async () => {
+  const columns = 60;
+  for (const entry of commandTable) {
+    const program = buildProgram(new Map([[entry, (await entry.load()).command]]));
+    const command = entry.words.reduce(
+      (parent, word) => parent.commands.find((child) => child.name() === word) ?? parent,
+      program,
+    );
+    command.configureOutput({ getOutHelpWidth: () => columns });
+    const options = command
+      .helpInformation()
+      .split('\n')
+      .filter((line) => /^ {2}/.test(line));
+    for (const line of options) {
+      // A term that is longer by itself cannot be broken better.
+      const isTerm = /^ {2}\S/.test(line) && !/ {2}\S.* {2}/.test(line);
+      assert.ok(isTerm || line.length <= columns, `${entry.words.join(' ')}: ${line}`);
+    }
+  }
+});

@@ -192,7 +192,7 @@ async function verifyRecords(reader: Reader, config: Config): Promise<VerifiedPa
   const { verifyAuditLogs, verifyJobs, verifyObjects } = await import('./backup/verify.ts');
   const problem = await findKeyProblem(reader, config.dataDir, config.secretKey);
   return [
-    { name: 'Key', extent: 'it is the key of the database', problems: problem ? [problem] : [] },
+    { name: 'Key', extent: 'checked against the database', problems: problem ? [problem] : [] },
     await verifyAuditLogs(reader),
     await verifyJobs(reader),
     ...(config.s3 === null ? [await verifyObjects(reader, config.dataDir)] : []),

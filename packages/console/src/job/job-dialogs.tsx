@@ -1,6 +1,6 @@
 import type { Job } from '@signalbox/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { jobQuery, openQuestionsQuery } from '../api/job-queries.ts';
 import type { DialogName } from '../format/job-actions.ts';
@@ -74,6 +74,7 @@ type Act = (call: { action: Exclude<DialogName, 'edit'>; prompt?: string }) => P
 
 function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => void }) {
   const [prompt, setPrompt] = useState(job.prompt);
+  const promptRef = useRef<HTMLTextAreaElement>(null);
   const retry = useMutation({
     mutationFn: () => act({ action: 'retry', prompt }),
     onSuccess: onClose,
@@ -82,6 +83,7 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
   return (
     <Modal
       open
+      initialFocus={promptRef}
       onOpenChange={(open) => !open && onClose()}
       title="Edit the prompt and retry"
       description="The next attempt gets this prompt. The timeline keeps the one before."
@@ -97,6 +99,7 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
         }}
       >
         <textarea
+          ref={promptRef}
           aria-label="Prompt"
           required
           rows={12}

@@ -150,9 +150,14 @@ function useLogPages(props: LogBoxProps, boxRef: RefObject<HTMLDivElement | null
       const isOutside = pageOf(line) < basePage || pageOf(line) >= basePage + count;
       if (isOutside) setBasePage(base);
       wanted.current = { line, frames: SETTLE_FRAMES };
+      // A page that is in the document already is not shown again, so nothing else would move to it.
+      if (boxRef.current?.querySelector(`[data-line="${line}"]`)) {
+        keepInMiddle(boxRef, wanted);
+        return;
+      }
       virtualizer.scrollToIndex(pageOf(line) - (isOutside ? base : basePage), { align: 'start' });
     },
-    [basePage, count, pages, virtualizer],
+    [basePage, boxRef, count, pages, virtualizer],
   );
   useImperativeHandle(ref, () => ({ goTo, focus: () => boxRef.current?.focus() }), [goTo, boxRef]);
 

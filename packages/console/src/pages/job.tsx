@@ -149,7 +149,11 @@ function JobNotFound({ slug }: { slug: string }) {
           Check the ID, or look for the job in another workspace. A job that ended before the
           retention of the workspace is in the archive of the hub, with its log: ask its operator.
         </p>
-        <Link to="/w/$slug/jobs" params={{ slug }} className={buttonClasses('plain', 'mt-2')}>
+        <Link
+          to="/w/$slug/jobs"
+          params={{ slug }}
+          className={buttonClasses('plain', 'mt-2 justify-self-center')}
+        >
           All jobs
         </Link>
       </EndState>

@@ -1,5 +1,5 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
@@ -23,5 +23,9 @@ export function useLinkToken(): string {
     if (fromAddress === null) return;
     void navigate({ to: '.', hash: '', replace: true, state: { linkToken: fromAddress } });
   }, [fromAddress, navigate]);
-  return fromAddress ?? state.linkToken ?? '';
+  // While the next page loads, this one is drawn at the address of the next, which has no token.
+  const token = fromAddress ?? state.linkToken;
+  const [known, setKnown] = useState(token ?? '');
+  if (token !== undefined && token !== known) setKnown(token);
+  return token ?? known;
 }

@@ -53,7 +53,7 @@ export function StatusBadge({ status, changed, className }: StatusBadgeProps) {
   return (
     <span
       className={classNames(
-        'inline-flex h-6 items-center gap-1 rounded-full pr-2.5 pl-1.5 text-xs font-medium',
+        'inline-flex h-6 items-center gap-1 rounded-full pr-2.5 pl-1.5 text-xs font-medium whitespace-nowrap',
         tone,
         className,
       )}

@@ -85,7 +85,8 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     showsServerEnv: true,
     costLimit: 'session',
     storesLate: true,
-    noise: /^(\[session\/\w+\] |claude auth status (failed|returned) )/,
+    noise:
+      /^(\[session\/\w+\] |claude auth status (failed|returned) |Unexpected case: \{"type":"system")/,
     sessionMeta: claudeSessionMeta,
     loginHint: 'Run claude on this machine and log in.',
   },
