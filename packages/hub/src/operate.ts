@@ -18,6 +18,7 @@ import { findKeyProblem } from './db/secret-key.ts';
 import type { Finding } from './diagnosis/finding.ts';
 import { ClaimWaiters } from './queue/claim-waiters.ts';
 import { Queue } from './queue/queue.ts';
+import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
 /*
  * Commands of the operator about all data of a hub: back up, restore, verify, diagnose. They run
@@ -108,6 +109,7 @@ async function beginEpochOf(
     ids: createIdSource(systemClock.nowMs),
     queue: new Queue(() => undefined),
     waiters: new ClaimWaiters(systemClock),
+    decisionWaiters: new DecisionWaiters(systemClock),
     hooks,
   };
   return withoutLimits(config, database, (unlimited) =>

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
+import type { EpochReport } from '../../src/backup/begin-epoch.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { acceptRestore, backUpHub, type EpochReport, restoreHub } from '../../src/operate.ts';
+import { acceptRestore, backUpHub, restoreHub } from '../../src/operate.ts';
 import { createManualClock } from './manual-clock.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { databaseUrlOf, testEngine } from './test-engine.ts';
