@@ -70,7 +70,7 @@ export const allColumns = checked({
   queue_entries: `workspace_id, entry_id, queue, lane_id, status, hold, priority, sort_key,
     enqueued_at, available_at, attempt, attempts_max, dependencies_unmet, concurrency_key, agent_id,
     lease_ms, lease_expires_at, claim_key, job_token_hash, started_at, finished_at,
-    cancel_requested_at, heartbeat_seq, heartbeat_count, prefer_agent_id, prefer_until`,
+    cancel_requested_at, heartbeat_seq, heartbeat_count, prefer_agent_id, prefer_until, epoch`,
   repositories: `workspace_id, repo_id, remote_url_hash, label, status, queue_paused_at,
     queue_paused_by, queue_pause_reason, created_at, updated_at`,
   resolutions: `workspace_id, uncertainty_id, seq, resolution_id, mode, value, confidence,
