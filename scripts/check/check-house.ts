@@ -1,6 +1,6 @@
 // Rules of the house style that no linter has: file names, long lines that the formatter cannot
-// break, tests that are skipped without a reason, statements of the hub that read `*`. Lengths of files and functions and their
-// complexity are checked by Biome (biome.json).
+// break, tests that are skipped without a reason, statements of the hub that read `*`. Lengths of
+// files and functions and their complexity are checked by Biome (biome.json).
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Finding } from './check-imports.ts';

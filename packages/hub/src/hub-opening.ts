@@ -82,7 +82,7 @@ export interface OpenedHub {
 /**
  * Opens the data directory, the port and the database of a hub. The port answers from then on.
  *
- * @throws StartError, NewerDatabaseError: one sentence that says what to do; the error of listening.
+ * @throws StartError, NewerDatabaseError: one sentence that says what to do; an error of listening
  */
 export async function openHub(options: HubOptions): Promise<OpenedHub> {
   const { config, clock = systemClock } = options;

@@ -97,7 +97,7 @@ async function migrateFile(
   known: readonly Migration[],
   progress: MigrationProgress,
 ): Promise<void> {
-  const { fileMigration } = await import('./sqlite/migrate-file.ts');
+  const { fileMigration } = await import('./migrate-file.ts');
   const texts = known.map((migration) => ({
     ...migration,
     statements: migration.statements('sqlite'),

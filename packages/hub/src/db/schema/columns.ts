@@ -1,8 +1,8 @@
 import type { Schema } from './tables.ts';
 
 /*
- * The columns of the tables as statements name them. A statement that reads `*` would get other rows
- * when a newer version adds a column, and PostgreSQL would refuse it in the sessions that have
+ * The columns of the tables as statements name them. A statement that reads `*` would get other
+ * rows when a newer version adds a column, and PostgreSQL would refuse it in the sessions that have
  * prepared it.
  */
 

@@ -1,7 +1,7 @@
-import { systemClock } from '../../clock.ts';
-import type { Computation } from '../../side-thread.ts';
-import { type MigrationProgress, migrate } from '../migrate.ts';
-import { openSqlite } from './sqlite-database.ts';
+import { systemClock } from '../clock.ts';
+import type { Computation } from '../side-thread.ts';
+import { type MigrationProgress, migrate } from './migrate.ts';
+import { openSqlite } from './sqlite/sqlite-database.ts';
 
 /** A migration as data, because functions do not cross to a thread. */
 interface MigrationText {
