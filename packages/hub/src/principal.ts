@@ -40,10 +40,15 @@ export interface RequestContext {
   address: string;
   userAgent: string;
   /**
-   * Ends what the request waits for. Aborts when the client disconnects, and when the caller loses
-   * access; `reason` is then the refusal, which the client gets instead of the answer.
+   * Aborts when the client disconnects, and when the caller loses access; `reason` is then the
+   * refusal, which the client gets instead of the answer.
    */
   signal: AbortSignal;
+  /**
+   * The same signal, for a call that waits for something to happen. It leaves its slot to the next
+   * call of its caller, so a call that works must not use it.
+   */
+  waitSignal: AbortSignal;
   /**
    * Pays for what the body asks beyond the cost of its row. The units of calls that keep a lease
    * are in buckets of their own.

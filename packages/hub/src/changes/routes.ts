@@ -24,17 +24,15 @@ export function bindChangeRoutes(api: Api, { database, feed }: ChangeDeps): void
     const { personId, sessionId } = principal;
     const role =
       sessionId === null ? null : await readRole(database.reader, personId ?? '', workspaceId);
-    const leaveSlot = takeSlot(openByCaller, callerOf(principal));
-    return (writer) => {
-      const leaveFeed = follow(feed, writer, {
-        workspaceId,
-        after,
-        kinds: visibleKinds(role),
-        personId,
-      });
-      return () => {
-        leaveFeed();
-        leaveSlot();
+    const following = { workspaceId, after, kinds: visibleKinds(role), personId };
+    return () => {
+      const leaveSlot = takeSlot(openByCaller, callerOf(principal));
+      return (writer) => {
+        const leaveFeed = follow(feed, writer, following);
+        return () => {
+          leaveFeed();
+          leaveSlot();
+        };
       };
     };
   });

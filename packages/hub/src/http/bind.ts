@@ -263,10 +263,11 @@ export class Api {
     const row = endpoint as unknown as Endpoint;
     this.#routeHere(row, endpoint.request, {}, async (input, context, reply) => {
       // Watches the caller from here on; the end of the stream ends the watch.
-      const { signal } = context;
+      const signal = context.waitSignal;
       try {
-        const start = await handler(input, context);
+        const open = await handler(input, context);
         signal.throwIfAborted();
+        const start = open();
         sendEvents(reply, context, (writer) =>
           start({
             ...writer,

@@ -35,8 +35,11 @@ export type StreamHandler<Req extends TObject> = (
   context: RequestContext,
 ) => Promise<StreamedAnswer>;
 
-/** Authorizes a stream of events. The source starts to write when the headers are sent. */
+/**
+ * Authorizes a stream of events. The returned function is called if the client is still there: it
+ * takes what the stream needs, or refuses it, and the source gives that back when the stream ends.
+ */
 export type EventHandler<Req extends TObject> = (
   input: RequestInput<Req>,
   context: RequestContext,
-) => Promise<EventSource>;
+) => Promise<() => EventSource>;

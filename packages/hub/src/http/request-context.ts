@@ -20,11 +20,11 @@ export interface CallClient {
   readonly userAgent: string;
   /** Called when the call begins to wait; it then takes nothing of the hub. */
   waits(): void;
-  /** Calls a function when the client leaves before its answer; at once if it has left. */
+  /** Calls a function when the client leaves before its answer; immediately if it has left. */
   onLeft(call: () => void): void;
 }
 
-/** The part of a call that handlers see. The signal is created on first use, as few calls wait. */
+/** The part of a call that handlers see. The signal is created on first use, as few calls need it. */
 export class CallContext implements RequestContext {
   readonly principal: Principal;
   readonly #client: CallClient;
@@ -32,6 +32,7 @@ export class CallContext implements RequestContext {
   readonly pay: RequestContext['pay'];
   #ending: AbortController | null = null;
   #unwatch: () => void = () => undefined;
+  #isWaiting = false;
 
   constructor(client: CallClient, principal: Principal, { watchAccess, pay }: CallAccess) {
     this.pay = pay;
@@ -54,7 +55,6 @@ export class CallContext implements RequestContext {
 
   get signal(): AbortSignal {
     if (this.#ending === null) {
-      this.#client.waits();
       const ending = new AbortController();
       this.#ending = ending;
       this.#client.onLeft(() => ending.abort());
@@ -63,6 +63,12 @@ export class CallContext implements RequestContext {
       }
     }
     return this.#ending.signal;
+  }
+
+  get waitSignal(): AbortSignal {
+    if (!this.#isWaiting) this.#client.waits();
+    this.#isWaiting = true;
+    return this.signal;
   }
 
   /** Ends the watch of the caller's access. */

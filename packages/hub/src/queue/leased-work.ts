@@ -4,6 +4,7 @@ import type { QueueName } from '../db/schema/tables.ts';
 import { assert, HubError } from '../errors.ts';
 import type { HookDeps } from '../hooks.ts';
 import type { HubDeps } from '../hub-deps.ts';
+import type { RequestContext } from '../principal.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
 import type { Demand } from './lane-book.ts';
@@ -68,7 +69,7 @@ type ClaimResult<Answer, Refusal> = { claimed: Answer } | { claimed: null; refus
 export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
   deps: HubDeps,
   input: ClaimInput,
-  context: { readonly signal: AbortSignal },
+  context: Pick<RequestContext, 'waitSignal'>,
   steps: ClaimSteps<Claimant, Answer, Refusal, Asked>,
 ): Promise<ClaimResult<Answer, Refusal>> {
   const { workspaceId, agentId, waitMs } = input;
@@ -78,7 +79,7 @@ export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
     waitMs,
     // A getter, since the context creates its signal on first use and most claims do not wait.
     get signal() {
-      return context.signal;
+      return context.waitSignal;
     },
   };
   return claimOrWait(deps, claim, () =>

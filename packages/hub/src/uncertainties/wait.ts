@@ -20,7 +20,7 @@ import type { UncertaintyRow } from './store.ts';
  */
 export async function waitForAnswer(
   deps: HubDeps,
-  { principal, signal }: RequestContext,
+  { principal, waitSignal: signal }: RequestContext,
   { waitMs, peek, ...ref }: UncertaintyRef & { waitMs: number; peek: boolean },
 ): Promise<Uncertainty> {
   const { reader } = deps.database;

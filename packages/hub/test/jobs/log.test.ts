@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
 import { jobLogs } from '../../src/db/migrations/0025-job-logs.ts';
+import { Api } from '../../src/http/bind.ts';
+import { READS_MAX } from '../../src/http/limiter.ts';
+import { SharedAnswers } from '../../src/http/shared-answers.ts';
+import { searchLog } from '../../src/jobs/search-log.ts';
+import { createBareServer } from '../support/bare-server.ts';
 import { countTurns } from '../support/event-loop-turns.ts';
+import { createOpenGate } from '../support/open-gate.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobEvents, jobs } = endpoints;
@@ -214,6 +220,33 @@ test('other requests have their turn while a long log is searched or downloaded'
     turns.stop();
     assert.ok(turns.turns > 40, `${turns.turns} turns for 6 MB`);
   }
+});
+
+test('a caller has 8 searches under way; the others wait', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId, appendText } = await setupLog(h);
+  await appendText('no match in this line of output\n'.repeat(1_600).repeat(40), 50_000);
+  const { server, limiter } = createBareServer();
+  t.after(() => server.close());
+  const sharedAnswers = new SharedAnswers(() => false);
+  const api = new Api(server, { gatekeeper: createOpenGate(), limiter, sharedAnswers });
+  let underWay = 0;
+  let most = 0;
+  api.bind(jobs.searchLog, async (input, context) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    const answer = await searchLog(h.hub.deps, context, input);
+    underWay -= 1;
+    return answer;
+  });
+  const payload = { workspaceId: h.workspaceId, jobId, text: 'absent' };
+  const answers = await Promise.all(
+    Array.from({ length: 4 * READS_MAX }, () =>
+      server.inject({ method: 'POST', url: jobs.searchLog.path, payload }),
+    ),
+  );
+  assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]));
+  assert.equal(most, READS_MAX);
 });
 
 test('opened and never closed sequences do not slow a search down', async (t) => {

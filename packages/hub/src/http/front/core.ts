@@ -81,7 +81,10 @@ export class Core {
         this.#take(message.id)?.resolve(message.principal as never);
         return;
       case 'waits':
-        this.#wait(message.id);
+        this.#awaited.get(message.id)?.from?.request.leaveSlot();
+        return;
+      case 'watched':
+        this.#watch(message.id);
         return;
       default:
         return;
@@ -102,11 +105,10 @@ export class Core {
     return awaited;
   }
 
-  /** A call that waits takes nothing of the hub, and ends when its client leaves. */
-  #wait(id: number): void {
+  /** Tells the core when the client of a call leaves. */
+  #watch(id: number): void {
     const from = this.#awaited.get(id)?.from ?? null;
     if (from === null) return;
-    from.request.leaveSlot();
     const { raw } = from.reply;
     const leave = () => {
       if (!raw.writableFinished) this.#post({ kind: 'left', id });

@@ -15,8 +15,8 @@ export class FrontCalls {
   readonly #api: Api;
   readonly #post: (message: ToFront) => void;
   readonly #answers: Outbox<AnswerMessage>;
-  /** The functions that end the calls that wait, by their ids. */
-  readonly #waiting = new Map<number, () => void>();
+  /** The functions that end calls whose clients are watched, by the ids of the calls. */
+  readonly #watched = new Map<number, () => void>();
 
   constructor(api: Api, post: (message: ToFront) => void) {
     this.#api = api;
@@ -33,7 +33,7 @@ export class FrontCalls {
         this.#authenticate(message.id, message.proof);
         return;
       case 'left':
-        this.#waiting.get(message.id)?.();
+        this.#watched.get(message.id)?.();
         return;
       default:
         return;
@@ -57,7 +57,7 @@ export class FrontCalls {
         (text) => this.#answers.add({ id, text }),
         (error: unknown) => this.#answers.add(failedAnswer(id, error)),
       )
-      .finally(() => this.#waiting.delete(id));
+      .finally(() => this.#watched.delete(id));
   }
 
   #clientOf({ id, requestId, address, userAgent }: CallMessage): CallClient {
@@ -66,7 +66,10 @@ export class FrontCalls {
       address,
       userAgent,
       waits: () => this.#post({ kind: 'waits', id }),
-      onLeft: (call) => this.#waiting.set(id, call),
+      onLeft: (call) => {
+        this.#watched.set(id, call);
+        this.#post({ kind: 'watched', id });
+      },
     };
   }
 }

@@ -47,7 +47,7 @@ export interface CallMessage extends Proof {
 export type ToFront =
   | { readonly kind: 'answers'; readonly answers: readonly AnswerMessage[] }
   | { readonly kind: 'principal'; readonly id: number; readonly principal: Principal }
-  | { readonly kind: 'waits'; readonly id: number }
+  | { readonly kind: 'waits' | 'watched'; readonly id: number }
   | { readonly kind: 'hubs'; readonly hubs: number }
   | { readonly kind: 'drain' }
   | { readonly kind: 'close' };
