@@ -84,7 +84,7 @@ export async function startHostileHub(text: string, isRefusing: () => boolean) {
       response.end(JSON.stringify(refusal));
       return;
     }
-    const answer = plant(row.response as Schema, text) as Record<string, unknown>;
+    const answer = plant(row.response, text) as Record<string, unknown>;
     // A second page is empty, where only that ends the reading.
     if (Array.isArray(answer.items) && sent.after > 0) answer.items = [];
     response.end(JSON.stringify(answer));

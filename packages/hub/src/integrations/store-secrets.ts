@@ -61,7 +61,8 @@ export async function recordSecretUse(
 /** The live secrets of all workspaces. */
 export function listAllIntegrationSecrets(reader: Reader): Promise<IntegrationSecretRow[]> {
   return reader.allSql<IntegrationSecretRow>(
-    `SELECT * FROM integration_secrets WHERE revoked_at IS NULL ORDER BY workspace_id, secret_id`,
+    `SELECT ${allColumns.integration_secrets} FROM integration_secrets WHERE revoked_at IS NULL
+     ORDER BY workspace_id, secret_id`,
     [],
   );
 }

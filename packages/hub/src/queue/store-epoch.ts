@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { Entry } from './entry.ts';
 
 /*
@@ -18,7 +19,8 @@ export async function raiseEpochs(tx: Tx, epoch: number): Promise<void> {
 /** Running entries of all workspaces and queues. */
 export function listRunning(reader: Reader, limit: number): Promise<Entry[]> {
   return reader.allSql<Entry>(
-    `SELECT * FROM queue_entries WHERE status = 'running' ORDER BY workspace_id, entry_id LIMIT ?`,
+    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE status = 'running'
+     ORDER BY workspace_id, entry_id LIMIT ?`,
     [limit],
   );
 }

@@ -59,7 +59,8 @@ export function listServiceTokensBy(
 /** The tokens of all workspaces that are not revoked; some may have expired. */
 export function listAllTokens(reader: Reader): Promise<TokenRow[]> {
   return reader.allSql<TokenRow>(
-    'SELECT * FROM tokens WHERE revoked_at IS NULL ORDER BY workspace_id, kind, token_id',
+    `SELECT ${allColumns.tokens} FROM tokens WHERE revoked_at IS NULL
+     ORDER BY workspace_id, kind, token_id`,
     [],
   );
 }

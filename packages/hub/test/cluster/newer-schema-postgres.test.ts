@@ -78,7 +78,7 @@ test('a hub takes no more work once a newer one has migrated the database', opti
   await until('the newer one leads', () => newer.group.isLeader());
   assert.equal(older.group.isLeader(), false);
   await callHub(newer, jobs.enqueue, enqueueBody(workspace), token);
-  const sentences = logged.mock.calls.map((call) => call.arguments[0] as unknown);
+  const sentences = logged.mock.calls.map((call) => call.arguments[0]);
   const [sentence, ...others] = sentences.filter((text) => typeof text === 'string');
   assert.match(sentence ?? '', /Start it again with the newer version\.$/);
   assert.deepEqual(others, [], 'it says so once');

@@ -59,7 +59,7 @@ export async function startSeveralHubs(t: TestContext, isNew = false): Promise<H
         await client.end();
       }
     },
-    async start(config = {}, clock = systemClock, migrations = undefined) {
+    async start(config = {}, clock = systemClock, migrations) {
       const hub = await createHub({
         config: {
           ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'error' }),

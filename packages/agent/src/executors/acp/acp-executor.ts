@@ -182,6 +182,7 @@ function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): E
   };
 }
 
-function failureOf({ kind: _, ...failure }: ToolFailure & { kind: string }): ToolFailure {
+function failureOf(end: ToolFailure & { kind: string }): ToolFailure {
+  const { kind: _kind, ...failure } = end;
   return failure;
 }
