@@ -40,6 +40,7 @@ const context: RequestContext = {
   address: '127.0.0.1',
   userAgent: 'model',
   signal: new AbortController().signal,
+  waitSignal: new AbortController().signal,
   cookies: {},
   pay() {},
   setCookie() {},
@@ -149,10 +150,12 @@ export class HubWorkspace {
   park(act: ClaimAct): void {
     const parked = { act, client: new AbortController(), isOver: false };
     this.#parked.push(parked);
-    void this.#claim(act, { ...context, signal: parked.client.signal }, WAIT_MS).then((answer) => {
-      parked.isOver = true;
-      this.#ended.push({ act, answer });
-    });
+    void this.#claim(act, { ...context, waitSignal: parked.client.signal }, WAIT_MS).then(
+      (answer) => {
+        parked.isOver = true;
+        this.#ended.push({ act, answer });
+      },
+    );
   }
 
   /** The claims that wait. */
