@@ -174,7 +174,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     assert.equal((await readRun()).status, 'planned');
   });
 
-  it('blocks on a question that its tool asks of people, the run with it', async () => {
+  it('blocks on a question that its tool asks of people, in the milestone that it has reached', async () => {
     agent = startAgent(workshop, 'workshop');
     await agent.waitFor(/"type":"result-accepted".*"status":"blocked"/);
     const inbox = await ask<{ uncertainties: Uncertainty[] }>('uncertainties/list', {
@@ -185,8 +185,8 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     assert.partialDeepStrictEqual(question, { promoted: true, jobId, runId, status: 'open' });
     assert.equal((await readJob()).status, 'blocked');
     assert.partialDeepStrictEqual(await readRun(), {
-      status: 'blocked',
-      blockedByDecisionRequestId: question.decisionRequestId,
+      status: 'planned',
+      currentMilestone: 'planning',
     });
   });
 
@@ -218,7 +218,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     assert.doesNotMatch(other.stdout, /job-claimed/);
   });
 
-  it('ends done, with the answer in the commit and the run complete', async () => {
+  it('ends done, with the answer in the commit and the run at its last milestone', async () => {
     const job = await readJob();
     assert.partialDeepStrictEqual(job, { status: 'done', outcome: 'done', attempt: 2 });
     assert.deepEqual(
@@ -233,10 +233,10 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
       plan,
       new RegExp(`Question: ${RegExp.escape(question.prompt)}\\s+Answer.*${answer}`),
     );
+    // How a run ends is not for its tool to say.
     assert.partialDeepStrictEqual(await readRun(), {
-      status: 'done',
+      status: 'planned',
       currentMilestone: 'complete',
-      blockedByDecisionRequestId: null,
     });
   });
 

@@ -7,7 +7,9 @@ const PRODUCERS = 4;
 const JOBS_BETWEEN = 60;
 
 export interface JobLoad {
-  /** Does a step of a scenario while jobs are done, and waits until more are. Fails with the load. */
+  /**
+   * Does a step of a scenario while jobs are done, and waits until more are. Fails with the load.
+   */
   during<T>(step: () => Promise<T>): Promise<T>;
   /** Ends the load when all its jobs are done, and checks that each was done once. */
   end(): Promise<void>;

@@ -20,7 +20,7 @@ if (decision === undefined) await askPerson();
 else await writePlan(decision.value);
 
 async function askPerson(): Promise<void> {
-  await client.runs.upsertV2({ ...run, status: 'in_progress', currentMilestone: 'planning' });
+  await reach('planning');
   const pack = await client.contextPacks.buildRunV1({ ...run, expansionHints: [] });
   const { sections } = await client.contextPacks.resolveRunV1({
     ...run,
@@ -41,11 +41,6 @@ async function askPerson(): Promise<void> {
     assumedReasoning: 'It is the usual one.',
     autoPromoteThreshold: 0.7,
   });
-  await client.runs.upsertV2({
-    ...run,
-    status: 'blocked',
-    blockedByDecisionRequestId: asked.decisionRequestId,
-  });
   report('blocked', `Asked: ${asked.uncertaintyId}`);
 }
 
@@ -54,13 +49,14 @@ async function writePlan(answer: string): Promise<void> {
   writeFileSync('docs/plan.md', `# Plan\n\nPort: ${answer}\n\n${prompt}`);
   execFileSync('git', ['add', 'docs/plan.md']);
   execFileSync('git', ['commit', '--quiet', '--message', 'Plan the health check']);
-  await client.runs.upsertV2({
-    ...run,
-    status: 'done',
-    currentMilestone: 'complete',
-    blockedByDecisionRequestId: null,
-  });
+  await reach('complete');
   report('done', 'Planned.');
+}
+
+/** Tells the milestone of the run, and nothing else of it, as the token of a job may. */
+async function reach(currentMilestone: string): Promise<void> {
+  const { status } = (await client.runs.get(run)).run;
+  await client.runs.upsertV2({ ...run, status, currentMilestone });
 }
 
 function report(outcome: 'blocked' | 'done', message: string): void {

@@ -14,7 +14,7 @@ const ways = [
   { how: 'codex-acp', words: /hit your usage limit/, args: ['--acp', 'codex'] },
 ] as const;
 
-/** What a job costs with the scripted model: a fraction of a cent for each call. */
+/** The cost of a job with the scripted model: a fraction of a cent for each call. */
 const dear = { spent: { input: 1_000, output: 1_000 } };
 
 describe('limits of accounts and budgets under the real tool', {

@@ -9,7 +9,7 @@ import { startToolBench, type ToolBench } from './tool-bench.ts';
 import { type Call, native, say, use } from './turns.ts';
 
 /*
- * What answers a tool before Signalbox is asked: the tool's own mode, the settings of the person
+ * Answers to a tool before Signalbox is asked: the tool's own mode, the settings of the person
  * whose machine it is, and those of the repository. Here all of them allow everything.
  */
 
@@ -54,7 +54,12 @@ function allowEverything(tool: AcpTool, bench: ToolBench, trace: string): void {
       put(inClone('opencode.json'), { permission, agent, mcp });
       put(
         inClone('.opencode/plugin/all.js'),
-        `import { writeFileSync } from 'node:fs';\nexport const All = async () => {\n  writeFileSync(${JSON.stringify(`${trace}-plugin`)}, '');\n  return {};\n};\n`,
+        `import { writeFileSync } from 'node:fs';
+export const All = async () => {
+  writeFileSync(${JSON.stringify(`${trace}-plugin`)}, '');
+  return {};
+};
+`,
       );
     },
     gemini() {
@@ -182,7 +187,7 @@ describe('settings that allow everything, by the tool’s own command', {
     assert.ok(!existsSync(`${trace}-server`), 'no server of the repository is started');
   });
 
-  it('codex: runs in its sandbox, whatever its rules allow', async () => {
+  it('codex: runs in its sandbox, even if its rules allow otherwise', async () => {
     const trace = join('/var/tmp', `signalbox-${process.pid}-codex`);
     allowEverything('codex', bench, trace);
     mkdirSync(join(bench.place.codexDir, 'rules'), { recursive: true });

@@ -10,7 +10,8 @@ export const openAiWire: Wire = {
     if (method === 'GET' && path === '/v1/models') {
       return { status: 200, body: { data: [], models: [] } };
     }
-    // The ACP adapter names a session in the background: at any time, or never if it is ended first.
+    // The ACP adapter names a session in the background: at any time, or never if it is ended
+    // first.
     const isTitle = openAiWire.personTexts(body).some((text) => text.startsWith(TITLE_PROMPT));
     if (!openAiWire.isCall(method, path) || !isTitle) return null;
     const turn = { kind: 'answer', text: '{"title":"A title"}', calls: [], stop: 'end' } as const;

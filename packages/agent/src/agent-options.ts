@@ -82,7 +82,7 @@ export interface RunningAgent {
   readonly machineFingerprint: string;
   /** The version that the coding tool prints; null when it prints none. */
   readonly toolVersion: string | null;
-  /** What may answer the coding tools before the agent's own rules, as sentences. */
+  /** Sentences on what may answer the coding tools before the agent's own rules. */
   readonly toolWarnings: readonly string[];
   /** IDs of the jobs held now. */
   heldJobIds(): string[];

@@ -49,7 +49,7 @@ export interface Work {
   held: HeldWork;
   /** False: nothing may be claimed at the moment, though slots are free. Absent: it always may. */
   mayClaim?(): boolean;
-  /** What the heartbeats add to the agent's capabilities, such as why it claims nothing. */
+  /** Additions of the heartbeats to the agent's capabilities, such as why it claims nothing. */
   shown?(): AgentCapabilities;
   /** Ends what the work waits for, when the agent leaves. */
   stop?(): void;

@@ -44,7 +44,8 @@ function failureLines(failure: Failure, { red, dim }: Styles): string[] {
     ['Request', failure.requestId],
   ].filter((field): field is [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...fields.map(([name]) => name.length));
-  // A message may be a list. The rest of one that is not does not begin like a line of this program.
+  // A message may be a list. The rest of one that is not does not begin like a line of this
+  // program.
   const [first, ...more] = cleanText(failure.message).split('\n');
   return [
     `${red('✖')} ${first}`,

@@ -22,10 +22,10 @@ const styleNames: readonly StyleName[] = [
 const COLUMNS_DEFAULT = 100;
 const COLUMNS_MIN = 40;
 
-/** What a command may know of a stream. Only this file writes to one. */
+/** The part of a stream that a command may know. Only this file writes to one. */
 export type OutputStream = Pick<WriteStream, 'isTTY' | 'columns' | 'rows' | 'on' | 'off'>;
 
-/** A control sequence of this program. As an object, a text that came from elsewhere is none. */
+/** A control sequence of this program. It is an object, so that no text can be one. */
 export interface Control {
   readonly sequence: string;
 }
@@ -68,7 +68,7 @@ export interface Io {
   writeBytes(bytes: Uint8Array): Promise<void>;
 }
 
-/** What `createIo` takes of a process. */
+/** The part of a process that `createIo` uses. */
 export type ProcessStreams = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr'>;
 
 export function createIo(

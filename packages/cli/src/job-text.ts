@@ -47,8 +47,8 @@ export function colorStatus(styles: Styles, status: JobStatus, text: string): st
 }
 
 /**
- * The number of the attempt, and how many more there may be; null before the first. The limit itself
- * grows with attempts that do not count, so it tells people nothing.
+ * The number of the attempt, and how many more there may be; null before the first. The limit
+ * itself grows with attempts that do not count, so it tells people nothing.
  */
 export function attemptText({
   attempt,

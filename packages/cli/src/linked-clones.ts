@@ -14,7 +14,9 @@ export interface LinkedClone {
 
 type Place = Pick<LinkedClone, 'url' | 'workspaceId'>;
 
-/** The clones linked to a workspace. A clone is one repository: the latest link of a path counts. */
+/**
+ * The clones linked to a workspace. A clone is one repository: the latest link of a path counts.
+ */
 export async function readLinkedClones(
   env: NodeJS.ProcessEnv,
   place: Place,

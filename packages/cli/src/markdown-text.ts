@@ -26,7 +26,7 @@ export function withoutMarks(text: string): string {
   return lines.join('\n').replace(strong, '$1');
 }
 
-/** Whether a text is one line, which can stand beside its name. */
+/** Whether a text is one line, which fits after its name. */
 export function isPlainLine(text: string): boolean {
   const trimmed = text.trim();
   return !trimmed.includes('\n') && withoutMarks(trimmed) === trimmed;

@@ -77,7 +77,7 @@ function hides(sequence: string): boolean {
   return values.some((value, index) => value === 8 && values[index - 1] !== 5);
 }
 
-/** What a line of this program may contain beside text. */
+/** The styles that a line of this program may contain. */
 export type LineStyles = 'none' | 'own' | 'any';
 
 /**

@@ -101,7 +101,7 @@ test('a hub that is backed up under load is restored elsewhere with all acknowle
   assert.equal(hashOf(download), hashOf(bytes));
 });
 
-test('a restore names what it has ended, and how to go on', async () => {
+test('a restore names what it has ended, and how to continue', async () => {
   const target = join(place.directory, 'named');
   const { exitCode, stderr } = await place.run(['restore', backupDir(), '--data-dir', target]);
   assert.equal(exitCode, exitCodes.ok, stderr);

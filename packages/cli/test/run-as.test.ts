@@ -87,7 +87,7 @@ describe('--run-as', { skip }, () => {
     const jobId = await enqueueJob(place, repoId, prompt, { maxAttempts: 1 });
     const args = ['agent', 'start', '--once', '--run-as', USER, '--state-dir', stateDir];
     const clean = 'git status --porcelain && test -z "$(git status --porcelain)"';
-    // Of a person who lets nobody read their files.
+    // Of a person whose files others cannot read.
     const umask = process.umask(0o077);
     const running = place.run([...args, '--check', clean, '--command', at('tool.sh')], {
       env: {

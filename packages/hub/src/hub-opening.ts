@@ -60,7 +60,7 @@ export interface HubOptions {
   checkpointPages?: number;
 }
 
-/** What a hub has open before its modules are composed. */
+/** The parts of a hub that are open before its modules are composed. */
 export interface OpenedHub {
   /** Absolute path of the data directory. */
   directoryPath: string;

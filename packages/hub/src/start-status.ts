@@ -1,4 +1,4 @@
-/** What a hub does before it serves, for those who ask meanwhile. */
+/** The step of a start, for callers that ask before the hub serves. */
 export class StartStatus {
   #doing: (() => string) | null = null;
   #since = new Date();

@@ -2,7 +2,7 @@ import { type JsonObject, listOf, objectOf, textOf } from './json-fields.ts';
 import { judgeFailure, type ToldLimit } from './judge-failure.ts';
 import type { ToolFailure } from './tool-failure.ts';
 
-/** What Claude Code said before its result. */
+/** The messages of Claude Code before its result. */
 interface Before {
   /** `error` of the last message of the assistant. */
   kind: string;

@@ -20,7 +20,7 @@ export interface CodexExecutorOptions {
 }
 
 /**
- * Nobody is asked, neither a person nor a model: by their configuration, or rules that they have
+ * Neither a person nor a model is asked: by their configuration, or rules that they have
  * allowed in a session of their own, commands would leave the sandbox.
  */
 const unattended = [

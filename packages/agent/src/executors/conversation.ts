@@ -18,7 +18,7 @@ export interface ConversationHost {
   readonly env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */
   readonly holdMs: number;
-  /** What this attempt may still cost; null: no limit. */
+  /** The rest of the budget of this attempt; null: no limit. */
   readonly budgetUsd: number | null;
   /** Fires when the work must stop. */
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export interface ConversationHost {
   report(progress: string): void;
   /** The model has answered: the provider serves this agent. */
   onModelAnswer(): void;
-  /** What the attempt has used so far. It is kept however the attempt ends. */
+  /** Takes the usage of the attempt so far. It is kept however the attempt ends. */
   onUsage(usage: Usage): void;
   /**
    * Removes secrets from a text that leaves the machine. Call it before a text is cut: a part of a
@@ -76,7 +76,7 @@ export interface SessionMemory {
   /** The tool's own session, to be resumed; null: begin one. */
   readonly sessionId: string | null;
   keepSessionId(sessionId: string): Promise<void>;
-  /** What the session has cost, by the tool's last words; it includes earlier attempts. */
+  /** The cost of the session, by the tool's last words; it includes earlier attempts. */
   readonly costUsd: number;
   keepCost(costUsd: number): Promise<void>;
   /** Answers that the tool has not been told of in a prompt of this session, oldest first. */

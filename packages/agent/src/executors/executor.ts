@@ -33,7 +33,7 @@ export interface Executor {
 export interface ExecutorTool {
   /** The version that the tool prints; null when it prints none. */
   version: string | null;
-  /** What the person who starts the agent should know about its permissions, as sentences. */
+  /** Sentences for the person who starts the agent about the permissions of the tool. */
   warnings?: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export interface ReadLine {
   progress?: string;
   /** The model answered: the provider serves this agent. */
   hasAnswer?: true;
-  /** What the tool has used so far in this attempt. */
+  /** The usage of the tool so far in this attempt. */
   usage?: Usage;
 }
 
@@ -104,7 +104,7 @@ export interface ExecutorReport {
   denied?: string[];
   /** Actions outside the agent's own rules that the tool took without asking. */
   unasked?: string[];
-  /** What may have answered the tool before the agent was asked, as sentences. */
+  /** Sentences on what may have answered the tool before the agent was asked. */
   warnings?: string[];
   /** The tool waits for a person. It was ended; the answer lets it continue. */
   blocked?: { summary: string };

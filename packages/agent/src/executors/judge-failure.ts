@@ -8,7 +8,7 @@ export interface ToldLimit {
   resetsAtMs?: number;
 }
 
-/** What a tool tells about its failure, by its output or over ACP. */
+/** A failure as a tool tells it, by its output or over ACP. */
 export interface ToldFailure {
   /** For people. */
   sentence: string;
@@ -90,8 +90,9 @@ const sentences: readonly (readonly [ToolFailureCode, readonly RegExp[]])[] = [
   ],
 ];
 
-const statusInSentence =
-  /\b(?:status|http|api error|error code)\b[ :]{0,3}(?:code:? )?([45]\d\d)\b|\b(429|5\d\d) (?:too many|internal server|bad gateway|service unavailable|gateway time)/i;
+const namedStatus = /\b(?:status|http|api error|error code)\b[ :]{0,3}(?:code:? )?([45]\d\d)\b/i;
+const statusWithWords =
+  /\b(429|5\d\d) (?:too many|internal server|bad gateway|service unavailable|gateway time)/i;
 
 const LOGIN_STATUSES = [401, 403];
 const BUSY_STATUSES = [408, 429];
@@ -134,6 +135,6 @@ function codeOf({ sentence, kinds: own = [], status: told, limit }: ToldFailure)
 
 /** The HTTP status that a sentence names; 0 without one. */
 function statusOf(sentence: string): number {
-  const [, named, plain] = statusInSentence.exec(sentence) ?? [];
-  return Number(named ?? plain ?? 0);
+  const [, status] = namedStatus.exec(sentence) ?? statusWithWords.exec(sentence) ?? [];
+  return Number(status ?? 0);
 }

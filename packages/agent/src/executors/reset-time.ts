@@ -4,8 +4,11 @@
  * ("try again at 7:39 PM", "try again at Nov 26th, 2026 7:49 PM").
  */
 
-const said =
-  /\b(?:resets|try again) (?:at )?(?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (?:(\d{4}),? )?(?:at )?)?(\d{1,2})(?::(\d\d))? ?([ap])m\b(?: \(([\w+\-/]+)\))?/i;
+/** Month, day and year, such as "Nov 26th, 2026 at ". */
+const datePart = String.raw`(?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (?:(\d{4}),? )?(?:at )?)?`;
+/** Hour, minute, half of the day and zone, such as "7:49 PM (UTC)". */
+const timePart = String.raw`(\d{1,2})(?::(\d\d))? ?([ap])m\b(?: \(([\w+\-/]+)\))?`;
+const said = new RegExp(String.raw`\b(?:resets|try again) (?:at )?${datePart}${timePart}`, 'i');
 const waits = /\btry again in ((?:\d+ (?:day|hour|minute|second)s?,? ?(?:and )?)+)/i;
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

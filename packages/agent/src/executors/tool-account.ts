@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a failure of a provider is about: a tool, the login that it uses, and a model. */
+/** The subject of a provider's failure: a tool, the login that it uses, and a model. */
 export interface ToolAccount {
   tool: string;
   /** A hash of what names the login. It stays in this process. */

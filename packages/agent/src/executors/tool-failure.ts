@@ -38,7 +38,7 @@ export type ToolFailureCode =
   | 'message_too_large'
   | 'tool_silent'
   | 'tool_crashed'
-  /** Nobody knows this failure yet. */
+  /** An unknown failure. */
   | 'tool_error';
 
 /** Says how a failure that may pass is handled. */
@@ -72,7 +72,7 @@ const unknown: FailureRule = {
  * account for a while. All others are final.
  */
 export const passingFailures: Readonly<Partial<Record<ToolFailureCode, FailureRule>>> = {
-  // A job must not fail because its provider is away for a night, so no attempt is spent.
+  // A job must not fail because its provider is down for a night, so no attempt is spent.
   provider_busy: {
     ...{ category: 'provider', spendsAttempt: false, delaysJob: true },
     ...{ pauseMs: 15 * SECOND_MS, pauseMsMax: 10 * MINUTE_MS },

@@ -12,7 +12,7 @@ import { giveToUser, identityOf } from '../process/tool-user.ts';
 import { GitError, type GitOptions } from './git.ts';
 import { alternatesOf, objectsOf, type Worktree } from './git-worktree.ts';
 
-/** What a tool has left, as the agent reads it. */
+/** The repository that a tool has left, as the agent reads it. */
 export interface ToolRepository {
   readonly worktree: Worktree;
   /** The commit that the tool has checked out. */
@@ -120,8 +120,8 @@ async function copyIndex(worktree: Worktree, target: string): Promise<void> {
 }
 
 /**
- * What git would open in a worktree and must not: it waits for the other end of a pipe, and follows
- * links among objects. `find` follows none.
+ * Files that git would open in a worktree and must not: it waits for the other end of a pipe, and
+ * follows links among objects. `find` follows none.
  */
 const specialFiles = [
   ...['(', '(', '-path', './.git/objects/*', '!', '-type', 'f', '!', '-type', 'd', ')', '-o'],

@@ -17,7 +17,7 @@ const DELAY_FACTOR = 1.25;
 export interface ClaimAccounts {
   /** The repositories whose jobs may be claimed beside those that are held. */
   claimable(): string[];
-  /** What the heartbeats say about the pauses. */
+  /** The pauses, as the heartbeats tell them. */
   shown(): AgentCapabilities;
   /** Follows a job from its claim. */
   hold(key: string, job: Job): HeldAccount;

@@ -2,7 +2,7 @@ import type { Job, Usage } from '@signalbox/contract';
 import { objectOf } from '../executors/json-fields.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
-/** What this attempt may cost: the budget of the job less what its earlier attempts cost. */
+/** The limit of this attempt: the budget of the job less the cost of its earlier attempts. */
 export function budgetLeft({ budget, usage }: Job): number | null {
   const { costUsd } = objectOf(budget);
   if (typeof costUsd !== 'number' || costUsd < 0) return null;
@@ -10,7 +10,7 @@ export function budgetLeft({ budget, usage }: Job): number | null {
 }
 
 /**
- * Refuses a job whose budget is spent, or cannot be enforced: a limit that is not enforced is none.
+ * Refuses a job whose budget is spent or cannot be enforced.
  *
  * @throws {JobFailure}
  */

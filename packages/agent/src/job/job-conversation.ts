@@ -122,7 +122,7 @@ const GENTLE_MS = 3_000;
 function killSignal({ signal, settings: { clock } }: JobWork): AbortSignal {
   const killing = new AbortController();
   const kill = async () => {
-    // Whoever stops an attempt gives this reason, see `JobRunOptions.signal`.
+    // The caller that stops an attempt gives this reason, see `JobRunOptions.signal`.
     const { reason } = signal.reason as { reason: StopReason };
     if (gentleReasons.has(reason)) await clock.sleep(GENTLE_MS);
     killing.abort();

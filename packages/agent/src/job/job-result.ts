@@ -81,7 +81,7 @@ function resultOfBlock({ summary }: { summary: string }): JobResult {
   return { outcome: 'blocked', message: summary, outcomeReason: reason };
 }
 
-/** What a canceled attempt has used. The hub discards everything else of it. */
+/** The usage of a canceled attempt. The hub discards everything else of it. */
 export function resultOfCancel(work: JobWork): JobResult | null {
   if (usageOf(work) === undefined) return null;
   const summary = 'The job was canceled.';

@@ -55,9 +55,9 @@ export interface JobWork {
   report(progress: string): void;
   /** Called when the tool's model answers. */
   onModelAnswer(): void;
-  /** What this attempt may cost; null: no limit. */
+  /** The limit of the cost of this attempt; null: no limit. */
   budgetUsd: number | null;
-  /** What the tool has used so far, as far as it has told while it ran. */
+  /** The usage of the tool so far, as far as it has told while it ran. */
   usage?: Usage;
   /** Keeps what the tool has used so far, and ends a job that has spent its budget. */
   onUsage(usage: Usage): void;

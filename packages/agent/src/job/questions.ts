@@ -172,7 +172,9 @@ function withHistory(question: Question, earlier: Uncertainty | undefined): Ques
   return {
     ...question,
     prompt: `${question.prompt} (it may have run already)`,
-    context: `A tool was given an answer to this before in this job: ${label}. If that allowed it, it may have run already.\n\n${question.context}`,
+    context:
+      `A tool was given an answer to this before in this job: ${label}. If that allowed it, it ` +
+      `may have run already.\n\n${question.context}`,
   };
 }
 

@@ -88,7 +88,9 @@ function checkResult(value: JsonObject): ResultFile {
   ) as ResultFile;
 }
 
-/** The agent alone says that an attempt does not count, for example when its account is at a limit. */
+/**
+ * The agent alone says that an attempt does not count, for example when its account is at a limit.
+ */
 function withoutSpending(reason: unknown): unknown {
   if (!isObject(reason)) return reason;
   const { spendsAttempt: _spendsAttempt, ...said } = reason;

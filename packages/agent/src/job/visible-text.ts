@@ -18,7 +18,7 @@ const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-Z\\^-~]|[\0-\x08\x0a-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/;
 
-/** What a kind of view deletes or decodes; group 1 is decoded, and nothing else kept. */
+/** The text that a kind of view deletes or decodes; only group 1 is decoded and kept. */
 export interface ViewKind {
   pattern: RegExp;
   decode(encoded: string): string;
@@ -52,7 +52,9 @@ export const entityView: ViewKind = {
   },
 };
 
-/** Texts without quotes and backslashes: all kinds of quoting, also one in the other, read alike. */
+/**
+ * Texts without quotes and backslashes: all kinds of quoting, also one in the other, read alike.
+ */
 export const unquotedView: ViewKind = {
   pattern: also(/\\+(?:u00|x)([0-7][0-9a-f])|[\\'"]+/),
   decode: (digits) => withoutQuotes(charOf(Number.parseInt(digits, 16))),

@@ -23,7 +23,7 @@ export interface HeldAccount {
 /**
  * Stops an agent from claiming while a provider does not serve an account. Without it, one usage
  * limit would fail every waiting job within seconds. Accounts are apart: jobs of a tool, login or
- * model that is served go on.
+ * model that is served continue.
  *
  * After a pause the agent claims one job of the account. If the model answers it, the agent works
  * as before; if not, the next pause is twice as long.

@@ -137,8 +137,8 @@ export async function appendToToolFile(file: string, text: string): Promise<void
 }
 
 /**
- * Puts a new file into the place of a file in a directory of the tool. What is there is replaced and
- * never written to. Missing folders of its path are made.
+ * Puts a new file into the place of a file in a directory of the tool. What is there is replaced
+ * and never written to. Missing folders of its path are made.
  *
  * @param write fills the new file.
  * @throws {ToolFileError}
@@ -172,8 +172,9 @@ export async function replaceToolFile(
 }
 
 /**
- * Deletes a directory that a tool may have written to, with all its content. `rm` of the system goes
- * by open directories; Node's goes by paths, which a process that was left behind can exchange.
+ * Deletes a directory that a tool may have written to, with all its content. `rm` of the system
+ * goes by open directories; Node's goes by paths, which a process that was left behind can
+ * exchange.
  */
 export async function removeToolTree(path: string): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -190,7 +191,7 @@ export async function removeToolTree(path: string): Promise<void> {
 const everyPart = process.platform === 'darwin' ? O_NOFOLLOW_ANY : 0;
 
 /**
- * Calls an action with a path of a folder that stays the same folder whatever a tool renames: on
+ * Calls an action with a path of a folder that stays the same folder when a tool renames it: on
  * Linux, that of an open directory. On macOS the path itself, where each open refuses all links.
  *
  * @param below see `ToolFilePlace`.
@@ -236,7 +237,7 @@ async function inFolder<Result>(
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a link',
   ENOTDIR: 'a folder of its path is a link, or not a folder',
-  // Of a socket, or of a pipe that nobody reads.
+  // Of a socket, or of a pipe without a reader.
   ENXIO: 'it is not a regular file',
   EISDIR: 'it is not a regular file',
   EACCES: 'the permission is missing',

@@ -204,7 +204,7 @@ test("Claude Code: a job keeps the person's login and provider, and none of thei
   assert.equal(readKeptSettings(env).env.A_KEY, 'k');
 });
 
-test('Claude Code: settings that are no file of their owner are none', async (t) => {
+test('Claude Code: settings are read from a file of their owner only', async (t) => {
   const { directory } = await setup(t);
   const file = join(directory, 'settings.json');
   const look = () => readKeptSettings({ CLAUDE_CONFIG_DIR: directory }).settings;

@@ -210,7 +210,7 @@ test('a file is where its links lead, and git directories are outside', (t) => {
   }
 });
 
-test('a tool of an MCP server is allowed by its server, whatever its own name is', () => {
+test('a tool of an MCP server is allowed by its server, not by its own name', () => {
   const call = (mcpServer: string, toolName: string, rules = '') =>
     decide({ mcpServer, toolName, title: toolName, rules });
   assert.equal(call('signalbox', 'mcp__signalbox__finish'), 'allow');

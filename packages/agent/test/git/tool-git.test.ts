@@ -366,9 +366,9 @@ test('reading what a tool has left writes nothing below its worktree', async (t)
   assert.equal(git(place.mirror.clonePath, 'show', `${commitSha}:b`), 'b');
 });
 
-/** Nobody would read a pipe, so a call that waits for one would not end. */
+/** A pipe has no reader here, so a call that waits for one would not end. */
 const limit = { timeout: 60_000 };
-/** What a tool may leave instead of parts of its repository, and the words of the refusal. */
+/** Replacements of parts of a repository by a tool, and the words of the refusal. */
 const traps: Readonly<Record<string, readonly [script: string, why: RegExp]>> = {
   'a link to the clone as .git': ['rm -rf .git; ln -s ../clone/.git .git', /: \.git is no folder/],
   'a link to a folder as objects': [

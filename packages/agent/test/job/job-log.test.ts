@@ -76,7 +76,7 @@ for (const [how, parts] of disguises) {
   });
 }
 
-/** What output, files and diffs make of a secret by accident. */
+/** A secret that output, files and diffs change by accident. */
 const awkward = 'p@ss/w+rd&"x=\'1Zq7';
 const html = (text: string) =>
   text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/'/g, '&#x27;');

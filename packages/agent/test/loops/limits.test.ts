@@ -127,7 +127,7 @@ test('an agent with two logins continues with the one that is not limited', asyn
   assert.deepEqual(claimsOf(hub).at(-1)?.repoIds, ['repo_other']);
 });
 
-test('a failure that nobody knows is temporary until it was seen three times', async (t) => {
+test('an unknown failure is temporary until it was seen three times', async (t) => {
   const { hub, start } = await setup(t);
   const job = hub.enqueue({ repoId });
   const result = { type: 'result', subtype: 'success', is_error: true, result: 'A new failure' };

@@ -15,8 +15,8 @@ const pauseCodeWords: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why an agent claims nothing at the moment, and until when; null while it claims. `tool`: it claims
- * for other accounts, and nothing for the one of this tool.
+ * Why an agent claims nothing at the moment, and until when; null while it claims. `tool`: it
+ * claims for other accounts, and nothing for the one of this tool.
  */
 export function pauseWords(
   { status, capabilities: { paused, pauses = [] } }: Pick<Agent, 'status' | 'capabilities'>,

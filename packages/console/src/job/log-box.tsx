@@ -150,7 +150,8 @@ function useLogPages(props: LogBoxProps, boxRef: RefObject<HTMLDivElement | null
       const isOutside = pageOf(line) < basePage || pageOf(line) >= basePage + count;
       if (isOutside) setBasePage(base);
       wanted.current = { line, frames: SETTLE_FRAMES };
-      // A page that is in the document already is not shown again, so nothing else would move to it.
+      // A page that is in the document already is not shown again, so nothing else would move to
+      // it.
       if (boxRef.current?.querySelector(`[data-line="${line}"]`)) {
         keepInMiddle(boxRef, wanted);
         return;

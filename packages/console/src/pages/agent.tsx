@@ -114,7 +114,7 @@ function PauseNote({ agent }: { agent: Agent }) {
       <p className="text-muted">
         {pause.tool === null
           ? 'It claims no job until then.'
-          : 'It claims no job for this account until then; those of its other accounts go on.'}{' '}
+          : 'It claims no job for this account until then; those of its other accounts continue.'}{' '}
         Afterwards it claims one, and more if the model answers.
       </p>
     </section>

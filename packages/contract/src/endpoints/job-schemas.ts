@@ -224,7 +224,7 @@ export const OutcomeReason = Type.Union([
         1,
         1_000,
         'A retryable outcome is final when this many attempts of the job have ended with its code, ' +
-          'this one included. For a failure that nobody knows.',
+          'this one included. For an unknown failure.',
       ),
     ),
     summary: Type.Optional(Text(10_000)),
@@ -321,7 +321,7 @@ export const Job = Type.Object({
   evidence: Nullable(Evidence),
   changed: Nullable(Changed),
   verdict: Nullable(OneOf(verdicts, { description: 'Of the evidence of a job that is done.' })),
-  /** What all attempts that have ended have used. */
+  /** The usage of all attempts that have ended. */
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
   parentJobId: Nullable(Id('job')),

@@ -33,14 +33,14 @@ export interface EpochOptions {
   keepsTokens: boolean;
 }
 
-/** What a new epoch has ended. */
+/** The work and access that a new epoch has ended. */
 export interface EpochReport {
   /** Attempts that ran at the time of the backup. */
   attempts: number;
   agents: number;
   /** The slugs of all workspaces; their queues are paused. */
   workspaces: string[];
-  /** What gave access; null if it was kept. */
+  /** The tokens, sessions and links; null if they were kept. */
   access: EndedAccess | null;
 }
 

@@ -28,7 +28,7 @@ interface Lineage {
   timeline: string;
 }
 
-/** What rises in a database and never falls, unless an earlier state is restored. */
+/** Numbers of a database that never fall, unless an earlier state is restored. */
 export interface DatabaseState {
   epoch: number;
   /** Raised every two seconds by the leader, durably. */
@@ -134,7 +134,7 @@ async function readState(reader: Reader): Promise<DatabaseState> {
 }
 
 function isBefore(state: DatabaseState, seen: DatabaseState): boolean {
-  // An accepted restore begins a later epoch; the mark goes on from that of the backup.
+  // An accepted restore begins a later epoch; the mark continues from that of the backup.
   return state.epoch < seen.epoch || (state.epoch === seen.epoch && state.mark < seen.mark);
 }
 

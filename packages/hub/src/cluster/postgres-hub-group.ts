@@ -168,7 +168,7 @@ class PostgresHubGroup implements HubGroup {
     this.#options.schema.note(answer.newerSchema);
   }
 
-  /** What this hub knows and does belongs to another past of the database than what is there. */
+  /** Ends the service: this hub's state belongs to another past of the database. */
   #endService(): void {
     if (this.#isRestored) return;
     this.#leadershipEndsAtMs = 0;

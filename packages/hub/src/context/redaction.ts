@@ -5,8 +5,8 @@ import { redactTokens } from '@signalbox/contract/token-format';
 const REDACTED = '[redacted]';
 
 /**
- * Secrets that follow something, such as a name. Group 1 is kept, the secret is replaced. Each takes
- * linear time, as those of the contract do.
+ * Secrets that follow something, such as a name. Group 1 is kept, the secret is replaced. Each
+ * takes linear time, as those of the contract do.
  */
 export const namedPatterns: readonly RegExp[] = [
   // JSON web tokens: header and payload are JSON objects in base64url. Starts once in a run of its

@@ -24,7 +24,9 @@ export interface CallClient {
   onLeft(call: () => void): void;
 }
 
-/** The part of a call that handlers see. The signal is created on first use, as few calls need it. */
+/**
+ * The part of a call that handlers see. The signal is created on first use, as few calls need it.
+ */
 export class CallContext implements RequestContext {
   readonly principal: Principal;
   readonly #client: CallClient;

@@ -152,7 +152,7 @@ function plainResult({ jobId, outcome }: CompleteInput): CompleteResult {
   return { jobId, status: outcome, outcome, idempotent: false, spawnedJobIds: [] };
 }
 
-/** What all attempts of the job have used, this one included. */
+/** The usage of all attempts of the job, this one included. */
 function usageWith(row: JobRow, { usage }: CompleteInput): string | null {
   const known = row.usage === null ? null : (JSON.parse(row.usage) as Usage);
   return jsonOrNull(addUsage(known, usage) ?? undefined);

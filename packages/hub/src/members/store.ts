@@ -134,7 +134,9 @@ export async function markInvitationAccepted(
   return changes > 0;
 }
 
-/** Revokes the unused invitations of all workspaces, also expired ones. Returns how many were open. */
+/**
+ * Revokes the unused invitations of all workspaces, also expired ones. Returns how many were open.
+ */
 export async function revokeAllInvitations(tx: Tx): Promise<number> {
   const open = await tx.firstSql<{ n: number }>(
     `SELECT COUNT(*) AS n FROM invitations WHERE ${OPEN}`,

@@ -3,7 +3,7 @@ import { allColumns } from '../db/schema/columns.ts';
 import type { Entry } from './entry.ts';
 
 /*
- * What a restore changes in the queue. These statements are for all workspaces, since a restore is.
+ * The changes of a restore in the queue. Its statements are for all workspaces, as a restore is.
  */
 
 /**

@@ -44,7 +44,7 @@ async function makeAccess(t: TestContext) {
 
 type Held = Awaited<ReturnType<typeof makeAccess>>['held'];
 
-/** What each holder is told by a hub. */
+/** The answer of a hub to each holder. */
 async function tryAll(
   hub: TestHub,
   { cookies, deviceToken, serviceToken, secret, invitation, reset }: Held,

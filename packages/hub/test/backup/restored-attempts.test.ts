@@ -14,7 +14,7 @@ import type { TestHub } from '../support/test-hub.ts';
 
 const { jobs, jobEvents, agents, queue, tokens } = endpoints;
 
-/** What the agent of an attempt has in memory. */
+/** An attempt as its agent has it in memory. */
 interface Attempt {
   agentId: string;
   jobId: string;
@@ -83,7 +83,7 @@ async function makeTimes(t: TestContext) {
   return { restorable, home, first, second, ranBefore, ranAfter, alsoAfter };
 }
 
-/** The machines have noticed that their agents are unknown, and the queue goes on. */
+/** The machines have noticed that their agents are unknown, and the queue continues. */
 async function resume(restored: TestHub, home: HubsWorkspace) {
   const { workspaceId, token } = home;
   await callHub(restored.hub, queue.resume, { workspaceId }, token);
@@ -112,7 +112,7 @@ test('after a restore, no write of an earlier attempt is accepted, with or witho
   const now = await resume(restored, home);
   assert.notEqual(now.first, first);
   // The same machine claims two of the jobs again, another one the third.
-  const anew = [
+  const later = [
     await claim(restored, home, now.first, 'key-2'),
     await claim(restored, home, now.second, 'key-1'),
     await claim(restored, home, now.first, 'key-3'),
@@ -123,7 +123,7 @@ test('after a restore, no write of an earlier attempt is accepted, with or witho
     const codes = await writeAll(restored, home, { ...attempt, agentId: now.first }, true);
     assert.deepEqual(codes.slice(0, 3), Array(3).fill('CLAIM_GENERATION_MISMATCH'));
   }
-  for (const [at, attempt] of anew.entries()) {
+  for (const [at, attempt] of later.entries()) {
     const known = old.find(({ jobId }) => jobId === attempt.jobId);
     assert.notEqual(attempt.claimGeneration, known?.claimGeneration);
     assert.notEqual(attempt.jobToken, known?.jobToken);

@@ -35,7 +35,7 @@ const next: Migration = {
 const startNext = (world: HubsWorld): Promise<Hub> =>
   world.start({}, systemClock, [...migrations, next]);
 
-/** Sends a call, whatever its answer is. */
+/** Sends a call, which may be refused. */
 async function send(hub: Pick<Hub, 'baseUrl'>, path: string, body: object, token: string) {
   const response = await fetch(hub.baseUrl + path, {
     method: 'POST',
@@ -108,7 +108,7 @@ test(
     const workspace = await addWorkspace(hub);
     const { workspaceId, token } = workspace;
     await enqueueJob(hub, workspace);
-    // What a migration must not do in one step with the version that no longer needs the columns.
+    // A migration must not do this in one step with the version that stops using the columns.
     await world.read(
       `BEGIN;
      ALTER TABLE jobs RENAME COLUMN prompt TO prompt_before;

@@ -186,7 +186,7 @@ test(
   },
 );
 
-test('a hub whose start is refused does not stand in the way of the next', options, async (t) => {
+test('a hub whose start is refused does not refuse the next', options, async (t) => {
   const world = await startSeveralHubs(t);
   const secretKey = randomBytes(32);
   const first = await world.start({ secretKey });

@@ -112,7 +112,7 @@ for (const [name, take] of Object.entries(paths)) {
   });
 }
 
-test('an early read that fails for nobody fails no action', async (t) => {
+test('an early read whose result is not used fails no action', async (t) => {
   const { hub, addColumn } = await openWorld(t);
   const act = <T>(action: (tx: Tx) => Promise<T>) =>
     hub.writeConcurrent({ ...hot, kind: 'note' }, action);

@@ -9,7 +9,7 @@ import { makeTempDir } from './temp-dir.ts';
 import { databaseUrlOf, testEngine } from './test-engine.ts';
 import { startTestHub, type TestHub } from './test-hub.ts';
 
-/** A hub whose data are backed up and restored while its tests go on; on both engines. */
+/** A hub whose data are backed up and restored while its tests continue; on both engines. */
 export interface RestorableHub {
   /** A hub on the data of before the restore. */
   start(): Promise<TestHub>;
@@ -28,7 +28,7 @@ export interface RestoredHub {
 export async function makeRestorable(t: TestContext): Promise<RestorableHub> {
   const dataDir = makeTempDir(t);
   const root = makeTempDir(t);
-  // What a restore ends has to be live on the machine's clock, too.
+  // Tokens have to be live on the machine's clock, too.
   const clock = createManualClock(Date.now());
   // Of PostgreSQL, a database that no other session uses can be copied.
   const start = (config: Partial<Config> = {}) =>

@@ -225,11 +225,11 @@ test('the same answer with the same key is given again after it was withdrawn', 
   const repeated = await again();
   assert.deepEqual([repeated.resolutionId, repeated.idempotent], [resolutionId, true]);
   await h.call(uncertainties.withdrawResolution, withdrawBody(h, uncertaintyId, resolutionId));
-  const anew = await again();
-  assert.notEqual(anew.resolutionId, resolutionId);
-  assert.equal(anew.idempotent, undefined);
+  const second = await again();
+  assert.notEqual(second.resolutionId, resolutionId);
+  assert.equal(second.idempotent, undefined);
   assert.equal((await h.read(uncertaintyId)).status, 'resolved');
-  assert.deepEqual((await again()).resolutionId, anew.resolutionId);
+  assert.deepEqual((await again()).resolutionId, second.resolutionId);
 });
 
 test('after the clock was set back, a held answer is handed over and cannot be withdrawn', async (t) => {

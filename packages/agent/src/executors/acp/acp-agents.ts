@@ -20,11 +20,11 @@ export interface AcpAgent {
   env: Readonly<Record<string, string>>;
   /** Variables that depend on the worktree and on the environment of the job. */
   envOf?: (cwd: string, env: NodeJS.ProcessEnv) => Record<string, string>;
-  /** What may answer the tool before this agent is asked, and has no setting, as sentences. */
+  /** Sentences on what may answer the tool before this agent is asked, and has no setting. */
   warningsOf?: (env: NodeJS.ProcessEnv) => string[];
   /** The spelling of the worktree's path for its sessions. */
   cwdOf?: (cwd: string) => string;
-  /** The mode in which the tool asks people. Its own default may ask a model, or nobody. */
+  /** The mode in which the tool asks people. Its own default may ask a model, or not ask. */
   mode?: string;
   /** The mode for jobs that may not write. */
   readOnlyMode?: string;

@@ -12,7 +12,7 @@ const AUTH_REQUIRED = -32_000;
 const SUMMARY_CHARS_MAX = 2_000;
 const SILENT_RETRY_MS = 30_000;
 
-/** What is known beside the failure itself. */
+/** Known facts beside the failure itself. */
 interface Known extends Pick<ToldFailure, 'limit'> {
   agent: AcpAgent;
   nowMs: number;

@@ -47,7 +47,7 @@ export interface ReaderOptions {
   redact: ConversationHost['redact'];
   /** The tool's `usage` is that of its last call of the model, so what a turn used is unknown. */
   countsLastCallOnly?: boolean;
-  /** What the session had cost when the attempt began. */
+  /** The cost of the session when the attempt began. */
   sessionCostUsd?: number;
 }
 
@@ -138,7 +138,7 @@ export class AcpReader {
     return this.#limit;
   }
 
-  /** What the session has cost so far, with earlier attempts. */
+  /** The cost of the session so far, with earlier attempts. */
   sessionCostUsd(): number {
     return this.#usage.sessionCostUsd;
   }

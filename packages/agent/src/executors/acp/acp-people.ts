@@ -148,7 +148,7 @@ export class People {
       const isAllowed = option?.kind.startsWith('allow') ?? false;
       // The choice of the person is not offered any more, and nothing narrower is: ask again.
       const isVoid = option === null && reply.meaning?.startsWith('allow');
-      // Stored before the tool has it: whatever is killed from here on, this answer allows nothing
+      // Stored before the tool has it: even if a process is killed now, this answer allows nothing
       // a second time. A refusal may be given again.
       if (isAllowed || isVoid) await reply.used();
       if (isVoid) continue;

@@ -5,11 +5,11 @@ import { JOB_SERVER_NAME } from '../job-server.ts';
 import { objectOf, parseObject } from '../json-fields.ts';
 
 /*
- * The settings by which each tool asks this agent, whatever its person and the repository have
- * configured. Each was tried with the real tool (`e2e/tools/settings-sqlite.test.ts`).
+ * The settings by which each tool asks this agent, even if its person or the repository has
+ * configured otherwise. Each was tried with the real tool (`e2e/tools/settings-sqlite.test.ts`).
  */
 
-/** What a session of Claude Code begins with (`_meta.claudeCode.options`). */
+/** The options of a new session of Claude Code (`_meta.claudeCode.options`). */
 export const claudeSessionMeta = {
   claudeCode: {
     options: {
@@ -73,14 +73,14 @@ export function opencodeEnv(cwd: string, env: NodeJS.ProcessEnv): Record<string,
 }
 
 /**
- * Codex's `app-server` has no setting against rules that the person has allowed in sessions of their
- * own (`codex exec --ignore-rules` has).
+ * Codex's `app-server` has no setting against rules that the person has allowed in sessions of
+ * their own (`codex exec --ignore-rules` has).
  */
 export function codexWarnings(env: NodeJS.ProcessEnv): string[] {
   const home = env.CODEX_HOME ?? join(env.HOME ?? homedir(), '.codex');
   return rulesOf(join(home, 'rules'))
     .filter(allows)
-    .map((file) => `Codex runs what ${file} allows without its sandbox, and asks nobody.`);
+    .map((file) => `Codex runs what ${file} allows without its sandbox, and does not ask.`);
 }
 
 /**

@@ -21,7 +21,9 @@ export type AcpEnd =
 
 /** A tool that parks has so long to write its session down, before SIGTERM. */
 const PARK_CANCEL_MS = 250;
-/** So long a tool may take to end its turn when the job is stopped, and to tell what it has used. */
+/**
+ * So long a tool may take to end its turn when the job is stopped, and to tell what it has used.
+ */
 const STOP_CANCEL_MS = 2_000;
 /** A tool that is done may tidy up; its processes are ended after this time. */
 const DONE_GRACE_MS = 2_000;
@@ -176,7 +178,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
   }
 }
 
-/** What is left of the budget is the limit of this process of the tool. */
+/** The rest of the budget is the limit of this process of the tool. */
 function metaOf({ agent, host, reader }: AcpTurn): AcpTurn['agent']['sessionMeta'] {
   const { sessionMeta, costLimit } = agent;
   if (costLimit !== 'session' || host.budgetUsd === null) return sessionMeta;

@@ -21,7 +21,7 @@ export interface AcpTurn {
   denied: string[];
   /** Actions that the tool took without asking, although no rule of the agent allows them. */
   unasked: string[];
-  /** What may answer the tool before the agent is asked. */
+  /** Sentences on what may answer the tool before the agent is asked. */
   warnings: readonly string[];
   /** The tool's name and version by its own words; null until it has said them. */
   about: { name: string; version: string } | null;

@@ -30,7 +30,7 @@ export class UsageCount {
     this.#sessionCostUsd = sessionCostUsd;
   }
 
-  /** What the whole session has cost, by the tool's last words. */
+  /** The cost of the whole session, by the tool's last words. */
   get sessionCostUsd(): number {
     return this.#sessionCostUsd;
   }

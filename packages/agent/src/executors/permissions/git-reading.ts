@@ -96,7 +96,7 @@ export function isGitReading(line: string): boolean {
 }
 
 /**
- * What follows `--` is judged as well: it may be the value of an option, and more options follow
+ * Words after `--` are judged as well: it may be the value of an option, and more options follow
  * then. Git compares any two files if one of them is outside of the repository.
  */
 function isHarmless(word: string, { long, short }: Options): boolean {

@@ -152,7 +152,12 @@ test('a canceled job ends its tool', async (t) => {
 function nameTool({ directory, env }: AcpSetup, command: string): NodeJS.ProcessEnv {
   const bin = join(directory, 'bin');
   mkdirSync(bin);
-  const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo 0.0.1; exit; fi\nexec '${process.execPath}' '${scriptedAgent}'\n`;
+  const script = [
+    '#!/bin/sh',
+    'if [ "$1" = --version ]; then echo 0.0.1; exit; fi',
+    `exec '${process.execPath}' '${scriptedAgent}'`,
+    '',
+  ].join('\n');
   writeFileSync(join(bin, command), script, { mode: 0o755 });
   return { ...env, PATH: `${bin}:${env.PATH}` };
 }

@@ -15,7 +15,7 @@ export interface EventLog<Event> {
   resultCode(): ExitCode;
 }
 
-/** What an event prints: a line, and those that continue it. */
+/** The lines that an event prints: one, and those that continue it. */
 export type Entry = readonly [line: string, ...more: string[]];
 
 /**

@@ -15,7 +15,7 @@ export function addKeepTokens(program: Command): void {
 
 /** Says what a restore has ended, and how people, machines and programs get in again. */
 export function noteEpoch(io: Io, { attempts, agents, workspaces, access }: EpochReport): void {
-  io.note(`Ended: ${attempts} running attempts; ${agents} agents register anew.`);
+  io.note(`Ended: ${attempts} running attempts; ${agents} agents register again.`);
   if (access === null) {
     io.note('Kept: tokens, sessions and links, also those that were revoked after the backup.');
   } else {
