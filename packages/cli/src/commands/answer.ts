@@ -157,7 +157,8 @@ function offeredText(choices: readonly Choice[]): string {
 function refuseAnswered({ resolution, uncertaintyId }: Uncertainty): void {
   if (resolution === null) return;
   const { mode, createdBy, createdAt, value } = resolution;
-  const who = createdBy === null ? 'The deadline' : oneLine(createdBy);
+  const ofHub = mode === 'dismissed' ? 'The end of its job' : 'The deadline';
+  const who = createdBy === null ? ofHub : oneLine(createdBy);
   const text = truncateText(oneLine(value), OFFERED_WIDTH);
   const deed = mode === 'dismissed' ? 'dismissed the question' : `answered "${text}"`;
   const message = `${who} ${deed} at ${formatMoment(createdAt)}.`;
