@@ -31,7 +31,8 @@ const ofAllWorkspaces = [
   'INSERT INTO job_events (job_key, seq, kind, at, attempt, agent_id, message, data) SELECT j.job_key',
   'UPDATE invitations SET revoked_at = ? WHERE accepted_at IS NULL AND revoked_at IS NULL',
   'UPDATE queue_entries SET epoch',
-  'UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ? WHERE queue_paused_at IS NULL',
+  'UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ? ' +
+    'WHERE queue_paused_at IS NULL',
 ];
 
 /** A node of the syntax tree (ESTree with types). */

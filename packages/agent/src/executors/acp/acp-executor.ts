@@ -183,6 +183,6 @@ function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): E
 }
 
 function failureOf(end: ToolFailure & { kind: string }): ToolFailure {
-  const { kind: _kind, ...failure } = end;
+  const { kind: _, ...failure } = end;
   return failure;
 }
