@@ -139,6 +139,10 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     const { jobId, asked } = await begin('first', command);
     askAgain('first', command);
     killTool(jobId, toolProgram);
+    // An answer that the adapter gets before it has noticed would count as used.
+    await until('resumed session', async () =>
+      /\[resumed session /.test(logOf(await bench.readJob(jobId))) ? true : null,
+    );
     await allowOnce(asked);
     await endsWell(jobId, trace);
   });
