@@ -341,7 +341,7 @@ function testFiles() {
 function testWords() {
   test('that completes its job itself is refused, and the check of the agent decides', async () => {
     const { job, evidence, text } = await attack('complete its job itself');
-    assert.match(text, /completed: 403/);
+    assert.match(text, /completed: 400/);
     assert.equal(job.status, 'done');
     assert.equal(evidence.verdict, 'gaps');
     assert.deepEqual(

@@ -172,7 +172,7 @@ test('on a terminal the question is shown, and Enter gives the recommended answe
 });
 
 test('without an ID, a terminal offers the open questions; a program is told them', async () => {
-  assert.match((await run(['answer', '--dismiss'])).stderr, /and none is open/);
+  assert.match((await run(['answer', '--dismiss'])).stderr, /None is open/);
   const none = onTerminal(80, ['answer']);
   const { exitCode: noneCode, output } = await none.ended;
   assert.equal(noneCode, exitCodes.ok, output);
