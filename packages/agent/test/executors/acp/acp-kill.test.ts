@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { setTimeout as nextLook } from 'node:timers/promises';
 import { type AcpSetup, setupAcp } from '../../support/acp-harness.ts';
 
 type Part = 'tool' | 'adapter' | 'agent' | 'hub';
@@ -23,6 +24,8 @@ const moments = [
 const acted = moments[3];
 /** The others are the same for an action that has run as for one that has not. */
 const playedWhenActed: ReadonlySet<string> = new Set(['adapter', 'agent']);
+
+const LOOK_MS = 50;
 
 const support = join(import.meta.dirname, '../../support');
 
@@ -96,12 +99,27 @@ class KillScene {
       await h.answer(again, moment === acted ? 'no' : 'yes');
     }
 
-    const job = await h.until(jobId, 'done', 'failed');
+    const job = await this.#untilEnd(jobId);
     assert.equal(job.status, 'done', String(job.message));
     assert.deepEqual(job.evidence?.changedFiles, [`${name}.txt`], 'its work so far is kept');
     assert.equal(runs(), 1, 'it ran once');
-    const count = isAskedAgain ? 2 : 1;
-    assert.equal((await h.allQuestions(jobId)).length, count, 'how often the person was asked');
+    const asked = (await h.allQuestions(jobId)).length;
+    if (isHeld) assert.equal(asked, isAskedAgain ? 2 : 1, 'how often the person was asked');
+    else assert.ok(asked <= 2, `the person was asked ${asked} times`);
+  }
+
+  /** Waits for the end of a job. An answer that went to a tool just killed is asked for again. */
+  async #untilEnd(jobId: string) {
+    for (;;) {
+      const questions = await this.#h.allQuestions(jobId);
+      for (const again of questions.filter(({ status }) => status === 'open')) {
+        assert.match(again.prompt, /\(it may have run already\)$/);
+        await this.#h.answer(again, 'yes');
+      }
+      const job = await this.#h.until(jobId, 'pending', 'running', 'blocked', 'done', 'failed');
+      if (job.status === 'done' || job.status === 'failed') return job;
+      await nextLook(LOOK_MS);
+    }
   }
 
   async #kill(part: Part): Promise<void> {
