@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import { type AcpSetup, setupAcp } from '../../support/acp-harness.ts';
+import { isAlive } from '../../support/harness.ts';
 
 type Part = 'tool' | 'adapter' | 'agent' | 'hub';
 const rows: readonly [what: string, parts: readonly Part[]][] = [
@@ -82,7 +83,11 @@ class KillScene {
     const sign = moment === acted ? `ran ${name}` : `gets yes for ${name}`;
     if (isHeld) await h.untilTool(new RegExp(`^${sign}$`));
     assert.equal(runs(), moment === acted ? 1 : 0);
+    const tool = this.#pidOf('tool');
     for (const part of parts) await this.#kill(part);
+    // Else it could go on with its work before it sees that its client has ended.
+    const endsByItself = !parts.includes('tool') && parts.some((part) => part !== 'hub');
+    while (endsByItself && isAlive(tool)) await nextLook(LOOK_MS);
     if (parts.includes('hub')) await h.startHub();
     // An agent that starts again releases the lease: the 10 min are not waited for.
     if (parts.includes('agent')) this.startAgent();
@@ -131,11 +136,15 @@ class KillScene {
     await once(agent, 'exit');
   }
 
-  #killTool(part: Part): void {
+  #pidOf(part: Part): number {
     const line = this.#h.toolLog().findLast((one) => one.startsWith(`${part} `));
     assert.ok(line, `the ${part} has written its pid`);
+    return Number(line.slice(part.length + 1));
+  }
+
+  #killTool(part: Part): void {
     try {
-      process.kill(Number(line.slice(part.length + 1)), 'SIGKILL');
+      process.kill(this.#pidOf(part), 'SIGKILL');
     } catch (error) {
       // It has ended with the part that was killed before it.
       assert.equal((error as NodeJS.ErrnoException).code, 'ESRCH');
