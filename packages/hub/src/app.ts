@@ -27,7 +27,6 @@ import { DiskSpace } from './disk-space.ts';
 import { createGatekeeper, readAccess } from './gatekeeper.ts';
 import type { Hooks } from './hooks.ts';
 import { Api } from './http/bind.ts';
-import { createFrontThreads, type FrontThreads } from './http/front/front-threads.ts';
 import { bindHealthRoutes } from './http/health-routes.ts';
 import type { HubPort } from './http/hub-port.ts';
 import { Limiter } from './http/limiter.ts';
@@ -178,12 +177,10 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
-  const api = bindRoutes(server, options, { ...parts, ...watches, uploads, address });
-  const fronts = createFrontThreads(server, api, options, () => group.others + 1);
+  bindRoutes(server, options, { ...parts, ...watches, uploads, address });
   server.addHook('preClose', async () => endWaits(parts));
   const endUse = () => {
     draining.isDraining = true;
-    fronts?.drain();
   };
   schema.onNewer((sentence) => retire(parts, endUse, server.log, sentence));
   const onLoopError = (error: unknown) =>
@@ -196,9 +193,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
-    // The server serves front threads until they have closed.
     endWaits(parts);
-    await fronts?.close();
     await server.close();
     await port.close();
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
@@ -221,7 +216,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       await group.start(createGroupListener(server.log, deps, options, receiver.receive));
       // With another hub on this directory, its incoming files look like those of a dead hub.
       if (others === 0) for (const store of [uploads.byteStore, archive]) await store?.sweep();
-      const place = await serve(server, { port, fronts }, config.host);
+      const place = await serve(server, port);
       address.baseUrl ||= place.address;
       group.announce(address.baseUrl);
       logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);
@@ -243,21 +238,10 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
 }
 
 /** Answers requests on the port, which has only said until now that the hub starts. */
-async function serve(
-  server: FastifyInstance,
-  { port, fronts }: { port: HubPort; fronts: FrontThreads | null },
-  host: string,
-): Promise<{ address: string }> {
-  const place = await port.place();
+async function serve(server: FastifyInstance, port: HubPort): Promise<{ address: string }> {
   await server.ready();
-  if (fronts === null) {
-    port.serve();
-  } else {
-    await fronts.listen({ host, port: place.port });
-    // The threads have sockets of their own by now.
-    void port.close();
-  }
-  return place;
+  port.serve();
+  return port.place();
 }
 
 /** Answers the requests that wait. */
@@ -319,11 +303,9 @@ function createLimitedServer(
   const limiter = new Limiter({ limits: config, clock: deps.clock, hubs });
   const server = createServer({
     limiter,
-    // Front threads alone reach this server, and name the addresses of clients.
-    trustedProxies: config.frontThreads > 0 || config.trustedProxies,
+    trustedProxies: config.trustedProxies,
     draining,
-    // Front threads listen themselves.
-    port: config.frontThreads > 0 ? null : port,
+    port,
     ids: deps.ids,
     secure: config.baseUrl?.startsWith('https:') ?? false,
     logger: { level: config.logLevel, stream: process.stderr },
@@ -383,7 +365,7 @@ function bindRoutes(
   server: FastifyInstance,
   { config, consoleDir, passwords, checkAnswer }: HubOptions,
   parts: RouteParts,
-): Api {
+): void {
   const { deps, tokenCache, accessWatch, limiter, failedSignIns } = parts;
   const { uploads, readiness, address } = parts;
   const identity = {
@@ -429,5 +411,4 @@ function bindRoutes(
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   api.finish();
   serveConsole(server, consoleDir ?? '');
-  return api;
 }

@@ -7,7 +7,6 @@ import {
   readBytes,
   readDatabaseUrl,
   readFlag,
-  readFrontThreads,
   readIntegrationWorkspaces,
   readLogLevel,
   readPort,
@@ -65,15 +64,6 @@ export const settings = {
       'Addresses and ranges of the proxies before the hub, separated by commas, as in 10.0.0.7, ' +
       'fd00::/8: the hub takes callers’ addresses from their X-Forwarded-For. Without it, ' +
       'the header is ignored.',
-  },
-  frontThreads: {
-    env: 'SVC_FRONT_THREADS',
-    flag: 'front-threads',
-    default: '0',
-    description:
-      'Threads that receive requests and send answers, each on a processor of its own, while ' +
-      'the main thread performs them; 1 to 16. For busy hubs on machines with 4 processors or ' +
-      'more, on Linux. 0: the main thread does all.',
   },
   tokenRate: {
     env: 'SVC_LIMIT_TOKEN',
@@ -286,8 +276,6 @@ export interface Config {
   baseUrl: string | null;
   /** Addresses and ranges; empty: forwarding headers are ignored. */
   trustedProxies: readonly string[];
-  /** Threads that receive requests; 0: the main thread. */
-  frontThreads: number;
   /** Units a second of one token, of a workspace, and of a stranger's address; 0: no limit. */
   tokenRate: number;
   workspaceRate: number;
@@ -359,7 +347,6 @@ export function readConfig(
     port: readPort(read('port')),
     baseUrl: readBaseUrl(read('baseUrl')),
     trustedProxies: readTrustedProxies(read('trustedProxies')),
-    frontThreads: readFrontThreads(read('frontThreads')),
     tokenRate: readRate(settings.tokenRate.env, read('tokenRate')),
     workspaceRate: readRate(settings.workspaceRate.env, read('workspaceRate')),
     addressRate: readRate(settings.addressRate.env, read('addressRate')),

@@ -6,7 +6,7 @@ import { actFor } from './db/acting-caller.ts';
 import type { Tx } from './db/engine.ts';
 import type { Role } from './db/schema/tables.ts';
 import { assert, HubError } from './errors.ts';
-import type { Gatekeeper, RequestHead } from './http/gatekeeper.ts';
+import type { Gatekeeper } from './http/gatekeeper.ts';
 import { cookiesOf } from './http/request-context.ts';
 import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
 import { authenticateSecret } from './integrations/authenticate-secret.ts';
@@ -178,7 +178,7 @@ async function readPersonAccess(
 
 async function authenticateByHeader(
   deps: GatekeeperDeps,
-  { headers }: RequestHead,
+  { headers }: Pick<FastifyRequest, 'headers'>,
 ): Promise<Principal> {
   const header = headers.authorization;
   if (header !== undefined) return authenticateBearer(deps, header);

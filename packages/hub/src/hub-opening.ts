@@ -51,11 +51,6 @@ export interface HubOptions {
    * everything, and the caller must stop it and end this process.
    */
   onDatabaseRestored?: () => void;
-  /**
-   * Called when a front thread has failed; the caller must stop the hub and end this process.
-   * Absent: throws the error, which ends the process at once.
-   */
-  onFrontFailure?: (error: Error) => void;
   /** Tests lower it to copy SQLite's log often. */
   checkpointPages?: number;
 }

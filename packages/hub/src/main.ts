@@ -52,7 +52,6 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     onWait: (text) => process.stderr.write(`signalbox: ${text}\n`),
     onDiskFailure: (error) => endAfterDiskFailure(error, () => created),
     onDatabaseRestored: () => endAfterRestore(() => created),
-    onFrontFailure: (error) => endAfterFrontFailure(error, () => created),
     ...(consoleDir === undefined ? {} : { consoleDir }),
     ...(migrations === undefined ? {} : { migrations }),
   }).catch(explain);
@@ -182,19 +181,6 @@ function endAfterDiskFailure(error: Error, hub: () => Hub | null): void {
       () => process.exit(1),
     );
   });
-}
-
-/**
- * Finishes the requests of the other threads and ends the process. The failed thread is not started
- * again: like a fault of the main thread, its fault is for the supervisor of the process.
- * @param hub returns null only while the hub is being created, when it has no front threads.
- */
-function endAfterFrontFailure(error: Error, hub: () => Hub | null): void {
-  process.stderr.write(
-    `signalbox: a front thread has failed (${error.message}). The hub finishes running requests ` +
-      `and ends; start it again.\n${error.stack}\n`,
-  );
-  exitAfter(hub()?.stop() ?? Promise.resolve(), 1);
 }
 
 /** The next start says what to do. @param hub returns null while the hub is being created. */

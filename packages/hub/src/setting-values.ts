@@ -18,7 +18,6 @@ const SESSIONS_MIN = 3;
 const SESSIONS_MAX = 200;
 export const SECRET_KEY_BYTES = 32;
 const SECRETS_MAX = 2;
-const FRONT_THREADS_MAX = 16;
 
 export function readPort(text: string): number {
   const port = Number(text);
@@ -56,21 +55,6 @@ export function readTrustedProxies(text: string): string[] {
     `SVC_TRUSTED_PROXIES contains "${wrong}": it must be addresses and ranges, separated by ` +
       'commas, as in 10.0.0.7, fd00::/8.',
   );
-}
-
-export function readFrontThreads(text: string): number {
-  const count = Number(text);
-  if (!/^\d{1,2}$/.test(text) || count > FRONT_THREADS_MAX) {
-    throw new SettingError(
-      `SVC_FRONT_THREADS is "${text}": it must be a number from 0 to ${FRONT_THREADS_MAX}.`,
-    );
-  }
-  if (count > 0 && process.platform !== 'linux') {
-    throw new SettingError(
-      'SVC_FRONT_THREADS is set, but threads can share a port on Linux only: unset it.',
-    );
-  }
-  return count;
 }
 
 export function readRate(env: string, text: string): number {

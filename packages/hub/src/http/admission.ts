@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HubError } from '../errors.ts';
 import type { Principal } from '../principal.ts';
 import type { CallCost } from './call-cost.ts';
-import type { Gatekeeper, RequestHead } from './gatekeeper.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
 import type { Limiter } from './limiter.ts';
 
 /**
@@ -32,12 +32,6 @@ declare module 'fastify' {
 
 /** The state of access in which a caller was authenticated, and when. */
 type Checked = Pick<FastifyRequest, 'accessVersion' | 'authenticatedAtMs'>;
-
-/** A call of a front thread that may begin. */
-interface AdmittedCall extends Checked {
-  readonly principal: Principal;
-  readonly leaveSlot: () => void;
-}
 
 /** Admits calls: authenticates their callers, and lets the calls begin in slots and in turns. */
 export class Admission {
@@ -88,33 +82,6 @@ export class Admission {
     if (turn !== null) await turn;
   }
 
-  /**
-   * Authenticates the caller of a front thread's call and waits for its turn. The front thread has
-   * counted the call; it knows neither the calls of other threads nor what this thread is doing.
-   * The caller of this function calls `leaveSlot` at the end of the call.
-   *
-   * @throws HubError 401, RATE_LIMITED
-   */
-  async admitCall(
-    cost: CallCost,
-    headers: RequestHead['headers'],
-    address: string,
-  ): Promise<AdmittedCall> {
-    const limiter = this.#limiter;
-    let caller = await this.#identify(headers, address);
-    const { leave: leaveSlot, ready } = limiter.takeSlot(caller.principal, address, cost);
-    try {
-      if (ready !== null) await ready;
-      const turn = limiter.waitForTurn(caller.principal, address, beginningOf(cost));
-      if (turn !== null) await turn;
-      if (this.isStale(caller)) caller = await this.#identify(headers, address);
-      return { ...caller, leaveSlot };
-    } catch (error) {
-      leaveSlot();
-      throw error;
-    }
-  }
-
   /** Finds the caller of a request. @throws HubError 401 */
   async authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
     request.accessVersion = this.#gatekeeper.accessVersion();
@@ -128,22 +95,6 @@ export class Admission {
   isStale({ accessVersion, authenticatedAtMs }: Checked): boolean {
     if (accessVersion !== this.#gatekeeper.accessVersion()) return true;
     return performance.now() - authenticatedAtMs > AUTHENTICATED_MS_MAX;
-  }
-
-  /** A refusal waits for a turn of strangers, so that a flood of bad tokens takes no more. */
-  async #identify(
-    headers: RequestHead['headers'],
-    address: string,
-  ): Promise<Checked & { principal: Principal }> {
-    const accessVersion = this.#gatekeeper.accessVersion();
-    const authenticatedAtMs = performance.now();
-    try {
-      const principal = await this.#gatekeeper.authenticate.bearer({ headers });
-      return { principal, accessVersion, authenticatedAtMs };
-    } catch (error) {
-      await this.#limiter.waitForTurn(null, address, SHORT_CALL);
-      throw error;
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Endpoint, RequestInput } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TObject } from 'typebox';
-import { assert, HubError } from '../errors.ts';
+import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 import { Admission } from './admission.ts';
 import { requireProvedBody } from './body-parsers.ts';
@@ -11,15 +11,15 @@ import {
   routeReceivedBytes,
   routeServedBytes,
 } from './byte-routes.ts';
-import { type CallCost, costOf } from './call-cost.ts';
+import { costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
 import { sendEvents } from './event-stream.ts';
-import type { Gatekeeper, RequestHead } from './gatekeeper.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
 import type { EventHandler, Handler, SharedRead, StreamHandler } from './handlers.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
-import { type CallAccess, type CallClient, CallContext, HttpContext } from './request-context.ts';
-import { type Address, addressesOf } from './row-addresses.ts';
+import { type CallAccess, HttpContext } from './request-context.ts';
+import { addressesOf } from './row-addresses.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
 import { createRequestValidator } from './validation.ts';
@@ -47,23 +47,6 @@ type Answer<Req extends TObject> = (
   context: RequestContext,
 ) => Promise<string>;
 
-/** Performs a request whose input is valid. */
-type Perform<Req extends TObject> = (
-  input: RequestInput<Req>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<FastifyReply>;
-
-/** A call that a front thread has received and validated. */
-export interface FrontCall {
-  /** The name of the row. */
-  readonly name: string;
-  /** JSON, which is parsed when the call begins. */
-  readonly input: string;
-  readonly headers: RequestHead['headers'];
-  readonly client: CallClient;
-}
-
 export interface BindOptions {
   /** Sends the answer without adding `ok`. */
   bare?: boolean;
@@ -84,11 +67,6 @@ export class Api {
   readonly #admission: Admission;
   readonly #sharedAnswers: SharedAnswers;
   readonly #bound: Endpoint[] = [];
-  /** The rows that front threads may call, by name. */
-  readonly #callable = new Map<
-    string,
-    { row: Endpoint; cost: CallCost; answer: Answer<TObject> }
-  >();
   readonly #methodsByPath = new Map<string, string[]>();
   /** Set in tests: validates every answer against its schema. */
   readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
@@ -159,67 +137,13 @@ export class Api {
     });
   }
 
-  /** Binds a row whose operation runs on another thread, which answers with JSON. */
-  bindRemote(
-    row: Endpoint,
-    call: (input: object, request: FastifyRequest, reply: FastifyReply) => Promise<string>,
-  ): void {
-    // The console's path is relayed.
-    const own = [{ path: row.path, auth: row.auth }];
-    this.#route(row, own, row.request, {}, async (input, request, reply) =>
-      sendJson(reply, await call(input, request, reply)),
-    );
-  }
-
-  /** The names of the rows that `call` takes. */
-  get callable(): string[] {
-    return [...this.#callable.keys()];
-  }
-
-  /**
-   * Performs a call of a front thread in its turn. The caller is authenticated again, so that a
-   * revocation takes effect here first.
-   */
-  async call({ name, input: text, headers, client }: FrontCall): Promise<string> {
-    const callable = this.#callable.get(name);
-    assert(callable !== undefined, `${name} is called by front threads`);
-    const { row, cost, answer } = callable;
-    const { address } = client;
-    const admitted = await this.#admission.admitCall(cost, headers, address);
-    const { leaveSlot } = admitted;
-    try {
-      // The front thread has parsed and validated it.
-      const input = JSON.parse(text) as RequestInput<TObject>;
-      const entered = await this.#enter(row, admitted.principal, input);
-      const waits = () => {
-        leaveSlot();
-        client.waits();
-      };
-      const access = this.#accessOf(row, entered, admitted.accessVersion, address);
-      const context = new CallContext({ ...client, waits }, entered, access);
-      const run = () => endContext(context, answer(input, context));
-      return await this.#gatekeeper.actAs(entered, cost, run);
-    } finally {
-      leaveSlot();
-    }
-  }
-
-  /** Finds the principal of a token on behalf of a front thread. @throws HubError 401 */
-  authenticate(headers: RequestHead['headers']): Promise<Principal> {
-    return this.#gatekeeper.authenticate.bearer({ headers });
-  }
-
   #routeJson<Req extends TObject>(
     row: Endpoint,
     schema: Req,
     options: BindOptions,
     answer: Answer<Req>,
   ): void {
-    const isPlain = Object.keys(options).length === 0;
-    if (row.auth === 'bearer' && isPlain) {
-      this.#callable.set(row.name, { row, cost: costOf(row), answer: answer as Answer<TObject> });
-    }
-    this.#routeHere(row, schema, options, async (input, context, reply) =>
+    this.#route(row, schema, options, async (input, context, reply) =>
       sendJson(reply, await endContext(context, answer(input, context))),
     );
   }
@@ -233,7 +157,7 @@ export class Api {
   /** Binds a row whose answer never changes once it is made, at the first request. */
   bindStored(endpoint: Endpoint, make: () => StoredAnswer): void {
     let stored: StoredAnswer | null = null;
-    this.#routeHere(endpoint, endpoint.request, {}, async (_input, _context, reply) => {
+    this.#route(endpoint, endpoint.request, {}, async (_input, _context, reply) => {
       stored ??= make();
       return sendStored(reply.request, reply, stored);
     });
@@ -245,7 +169,7 @@ export class Api {
     handler: StreamHandler<Req>,
   ): void {
     const row = endpoint as unknown as Endpoint;
-    this.#routeHere(row, endpoint.request, {}, async (input, context, reply) => {
+    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
       const { contentType, fileName, body } = await endContext(context, handler(input, context));
       return reply
         .header('content-type', contentType)
@@ -261,7 +185,7 @@ export class Api {
     handler: EventHandler<Req>,
   ): void {
     const row = endpoint as unknown as Endpoint;
-    this.#routeHere(row, endpoint.request, {}, async (input, context, reply) => {
+    this.#route(row, endpoint.request, {}, async (input, context, reply) => {
       // Watches the caller from here on; the end of the stream ends the watch.
       const signal = context.waitSignal;
       try {
@@ -304,36 +228,17 @@ export class Api {
     routeServedBytes(this.#server, endpoint, bytes);
   }
 
-  /** Adds the routes of a row whose operation runs on this thread. */
-  #routeHere<Req extends TObject>(
+  /** Adds the routes of a row: authenticates, reads, validates, enters and responds. */
+  #route<Req extends TObject>(
     row: Endpoint,
     schema: Req,
     options: BindOptions,
     respond: Respond<Req>,
   ): void {
-    const cost = costOf(row);
-    this.#route(row, addressesOf(row), schema, options, async (input, request, reply) => {
-      const { principal } = request;
-      if (principal === null) throw new Error('a request was not authenticated');
-      const entered = await this.#enter(row, principal, input);
-      const access = this.#accessOf(row, entered, request.accessVersion, request.ip);
-      const context = new HttpContext(request, reply, entered, access);
-      return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
-    });
-  }
-
-  /** Adds the routes of a row: authenticates, reads and validates. */
-  #route<Req extends TObject>(
-    row: Endpoint,
-    addresses: readonly Address[],
-    schema: Req,
-    options: BindOptions,
-    perform: Perform<Req>,
-  ): void {
     this.#bound.push(row);
     const validator = createRequestValidator(schema);
     const cost = costOf(row);
-    for (const { path, auth } of addresses) {
+    for (const { path, auth } of addressesOf(row)) {
       const proveBody = this.#gatekeeper.proveBody?.[auth] ?? null;
       this.#methodsByPath.set(path, [...(this.#methodsByPath.get(path) ?? []), row.method]);
       this.#server.route({
@@ -351,7 +256,12 @@ export class Api {
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
           const input = validator.validate(body) as RequestInput<Req>;
-          return perform(input, request, reply);
+          const { principal } = request;
+          if (principal === null) throw new Error('a request was not authenticated');
+          const entered = await this.#enter(row, principal, input);
+          const access = this.#accessOf(row, entered, request.accessVersion, request.ip);
+          const context = new HttpContext(request, reply, entered, access);
+          return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
         },
       });
     }

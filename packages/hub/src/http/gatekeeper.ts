@@ -5,19 +5,13 @@ import type { Principal } from '../principal.ts';
 import type { BodyProof } from './body-parsers.ts';
 import type { CallCost } from './call-cost.ts';
 
-/** The part of a request that proves who calls. */
-export type RequestHead = Pick<FastifyRequest, 'headers'>;
-
 /** Authenticates callers and decides which workspace they may use; passed in by `app.ts`. */
 export interface Gatekeeper {
   /**
    * Finds the principal of a request. Runs before the body is read.
    * @throws HubError 401
    */
-  authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>> & {
-    /** Needs the head only, because front threads hand over no more. */
-    bearer(head: RequestHead): Promise<Principal>;
-  };
+  authenticate: Record<EndpointAuth, (request: FastifyRequest) => Promise<Principal>>;
   /** For proofs that cover the body: checks them once the body has been read. */
   proveBody?: Partial<Record<EndpointAuth, BodyProof>>;
   /** The principal with its scopes in one workspace, or null when it may not use that one. */

@@ -44,17 +44,6 @@ export async function openSockets(http: HttpServer, place: Place): Promise<Socke
   return openAll(http, place, { count: SOCKETS, reusePort: true });
 }
 
-/**
- * Lets a server accept connections on a place that other sockets of this process may share, until
- * it closes. On Linux.
- */
-export async function listenShared(server: FastifyInstance, place: Place): Promise<void> {
-  let sockets: Sockets | null = null;
-  closeTogether(server, async () => sockets?.close());
-  await server.ready();
-  sockets = await openAll(server.server, place, { count: SOCKETS, reusePort: true });
-}
-
 /** Has sockets that a server does not know close with it. */
 export function closeTogether(server: FastifyInstance, close: () => Promise<void>): void {
   let closed: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assert, HubError } from '../errors.ts';
+import { HubError } from '../errors.ts';
 import type { Principal, RequestContext } from '../principal.ts';
 
 type Cookies = RequestContext['cookies'];
@@ -13,53 +13,50 @@ export interface CallAccess {
   pay: RequestContext['pay'];
 }
 
-/** The client of a call, near or on another thread. */
-export interface CallClient {
-  readonly requestId: string;
-  readonly address: string;
-  readonly userAgent: string;
-  /** Called when the call begins to wait; it then takes nothing of the hub. */
-  waits(): void;
-  /** Calls a function when the client leaves before its answer; immediately if it has left. */
-  onLeft(call: () => void): void;
-}
-
 /**
- * The part of a call that handlers see. The signal is created on first use, as few calls need it.
+ * The part of a request that handlers see. The signal is created on first use, as few calls need
+ * it.
  */
-export class CallContext implements RequestContext {
+export class HttpContext implements RequestContext {
   readonly principal: Principal;
-  readonly #client: CallClient;
-  readonly #watchAccess: WatchAccess;
   readonly pay: RequestContext['pay'];
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #watchAccess: WatchAccess;
   #ending: AbortController | null = null;
   #unwatch: () => void = () => undefined;
   #isWaiting = false;
 
-  constructor(client: CallClient, principal: Principal, { watchAccess, pay }: CallAccess) {
-    this.pay = pay;
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal,
+    { watchAccess, pay }: CallAccess,
+  ) {
+    this.#request = request;
+    this.#reply = reply;
     this.principal = principal;
-    this.#client = client;
     this.#watchAccess = watchAccess;
+    this.pay = pay;
   }
 
   get requestId(): string {
-    return this.#client.requestId;
+    return this.#request.id;
   }
 
   get address(): string {
-    return this.#client.address;
+    return this.#request.ip;
   }
 
   get userAgent(): string {
-    return this.#client.userAgent;
+    return this.#request.headers['user-agent'] ?? '';
   }
 
   get signal(): AbortSignal {
     if (this.#ending === null) {
       const ending = new AbortController();
       this.#ending = ending;
-      this.#client.onLeft(() => ending.abort());
+      this.#onLeft(() => ending.abort());
       if (!ending.signal.aborted) {
         this.#unwatch = this.#watchAccess((refusal) => ending.abort(refusal));
       }
@@ -68,7 +65,8 @@ export class CallContext implements RequestContext {
   }
 
   get waitSignal(): AbortSignal {
-    if (!this.#isWaiting) this.#client.waits();
+    // A call that waits takes nothing of the hub.
+    if (!this.#isWaiting) this.#request.leaveSlot();
     this.#isWaiting = true;
     return this.signal;
   }
@@ -89,35 +87,10 @@ export class CallContext implements RequestContext {
   }
 
   get cookies(): Cookies {
-    return {};
-  }
-
-  setCookie(name: string, _value: string | null, _options: { maxAgeMs: number }): void {
-    assert(false, `a caller with a token gets no cookie ${name}`);
-  }
-}
-
-/** A call over a connection of this thread, with the cookies of the console. */
-export class HttpContext extends CallContext {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
-
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    principal: Principal,
-    access: CallAccess,
-  ) {
-    super(clientOf(request, reply), principal, access);
-    this.#request = request;
-    this.#reply = reply;
-  }
-
-  override get cookies(): Cookies {
     return cookiesOf(this.#request);
   }
 
-  override setCookie(name: string, value: string | null, { maxAgeMs }: { maxAgeMs: number }): void {
+  setCookie(name: string, value: string | null, { maxAgeMs }: { maxAgeMs: number }): void {
     this.#reply.setCookie(name, value ?? '', {
       path: '/',
       httpOnly: true,
@@ -126,24 +99,16 @@ export class HttpContext extends CallContext {
       maxAge: value === null ? 0 : Math.floor(maxAgeMs / 1_000),
     });
   }
-}
 
-function clientOf(request: FastifyRequest, { raw }: FastifyReply): CallClient {
-  return {
-    requestId: request.id,
-    get address() {
-      return request.ip;
-    },
-    userAgent: request.headers['user-agent'] ?? '',
-    waits: () => request.leaveSlot(),
-    onLeft(call) {
-      // A completely sent answer emits `close` too; that is no disconnect.
-      raw.once('close', () => {
-        if (!raw.writableFinished) call();
-      });
-      if (raw.destroyed) call();
-    },
-  };
+  /** Calls a function when the client leaves before its answer; immediately if it has left. */
+  #onLeft(call: () => void): void {
+    const { raw } = this.#reply;
+    // A completely sent answer emits `close` too; that is no disconnect.
+    raw.once('close', () => {
+      if (!raw.writableFinished) call();
+    });
+    if (raw.destroyed) call();
+  }
 }
 
 /** Parses the cookies of a request. */

@@ -25,8 +25,8 @@ export interface ServerOptions {
   /** Whether people use HTTPS: sends Strict-Transport-Security. */
   secure: boolean;
   limiter: Limiter;
-  /** Addresses and ranges of the proxies whose forwarding headers are believed; true: of all. */
-  trustedProxies: readonly string[] | true;
+  /** Addresses and ranges of the proxies whose forwarding headers are believed. */
+  trustedProxies: readonly string[];
   /** The port that it serves; absent: it is told later where to listen. */
   port?: HubPort | null;
   /** Set while the hub is about to stop: each answer ends its connection. */
@@ -48,7 +48,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { port = null } = options;
   const server = Fastify({
     logger: options.logger,
-    trustProxy: trustOf(options.trustedProxies),
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request would cost more than most requests log.
     childLoggerFactory: (logger) => logger,
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addBodyParsers(server);
   server.setErrorHandler(replyWithError);
   server.setNotFoundHandler(replyNotFound);
-  if (trustOf(options.trustedProxies) === false) warnOfProxy(server);
+  if (options.trustedProxies.length === 0) warnOfProxy(server);
   // Hooks of every request use callbacks: a promise would cost more than their work.
   server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply, options.secure);
@@ -100,11 +100,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   endConnectionsWhileDraining(server, options.draining);
   if (port !== null) closeTogether(server, () => port.close());
   return server;
-}
-
-function trustOf(trustedProxies: ServerOptions['trustedProxies']): boolean | string[] {
-  if (trustedProxies === true) return true;
-  return trustedProxies.length > 0 && [...trustedProxies];
 }
 
 /** Warns once when requests come through a proxy that is not configured. */

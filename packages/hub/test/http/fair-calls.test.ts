@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { endpoints } from '@signalbox/contract';
 import { Api } from '../../src/http/bind.ts';
 import { costOf } from '../../src/http/call-cost.ts';
 import { TURN_MS } from '../../src/http/call-turns.ts';
-import { FrontCalls } from '../../src/http/front/front-calls.ts';
 import type { Handler } from '../../src/http/handlers.ts';
-import { CALLS_MAX, UNIT_MS } from '../../src/http/limiter.ts';
+import { UNIT_MS } from '../../src/http/limiter.ts';
 import { SharedAnswers } from '../../src/http/shared-answers.ts';
 import { createBareServer } from '../support/bare-server.ts';
 import { countTurns } from '../support/event-loop-turns.ts';
@@ -19,11 +17,7 @@ const workspaceId = `ws_${'1'.repeat(32)}`;
 const held = { jobId: `job_${'1'.repeat(32)}`, agentId: `agt_${'1'.repeat(32)}` };
 const entries = [{ logSeq: 1, message: 'ran 12 tests' }];
 
-/**
- * A server with one row.
- * @returns sends a request to it for a caller of that name, or, as a front thread does, one message
- *   with the calls of these callers.
- */
+/** A server with one row. @returns sends a request to it for a caller of that name. */
 function serve<Row extends typeof append | typeof list>(
   t: TestContext,
   row: Row,
@@ -46,22 +40,7 @@ function serve<Row extends typeof append | typeof list>(
     });
     assert.equal(answer.statusCode, 200, answer.body);
   };
-  const sendFromThread = (callers: readonly string[]) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let answered = 0;
-    const front = new FrontCalls(api, (message) => {
-      assert.ok(message.kind === 'answers', message.kind);
-      for (const answer of message.answers) assert.ok('text' in answer);
-      answered += message.answers.length;
-      if (answered === callers.length) resolve();
-    });
-    const sender = { host: null, requestId: 'req', address: '192.0.2.7', userAgent: '' };
-    const call = { ...sender, name: row.name, input: JSON.stringify(payload) };
-    const calls = callers.map((authorization, id) => ({ ...call, id, authorization }));
-    front.receive({ kind: 'calls', calls });
-    return promise;
-  };
-  return { send, sendFromThread };
+  return { send };
 }
 
 /** The calls of one turn begin before that of an agent, and then one of each other caller. */
@@ -98,36 +77,6 @@ test('a long body costs its caller the time to read it', async (t) => {
   // 200,000 bytes cost as much as about a dozen short calls.
   const before = begun.slice(0, begun.lastIndexOf('agent')).filter((who) => who === 'talker');
   assert.ok(before.length <= 15, `${before.length} long calls before the last short one`);
-});
-
-test('calls of front threads begin in turns, however many of one caller a message has', async (t) => {
-  const ATTACKERS = 6;
-  const begun: string[] = [];
-  const { sendFromThread } = serve(t, append, async (_input, { principal }) => {
-    begun.push(principal.tokenId);
-    return { appended: 1, lastLogSeq: 1 };
-  });
-  // Several callers of one attacker: each has slots of its own.
-  const flood = Array.from({ length: 300 }, (_, at) => `attacker ${at % ATTACKERS}`);
-  await sendFromThread([...flood, 'agent']);
-  assert.equal(begun.length, 301);
-  assertBeginsSoon(begun, ATTACKERS);
-});
-
-test('a caller has as many calls under way on all front threads together as without them', async (t) => {
-  let underWay = 0;
-  let most = 0;
-  const { sendFromThread } = serve(t, append, async () => {
-    underWay += 1;
-    most = Math.max(most, underWay);
-    // All turns that have begun calls by then.
-    for (let turn = 0; turn < 20; turn++) await setImmediate();
-    underWay -= 1;
-    return { appended: 1, lastLogSeq: 1 };
-  });
-  const calls = Array.from({ length: CALLS_MAX }, () => 'attacker');
-  await Promise.all([sendFromThread(calls), sendFromThread(calls), sendFromThread(calls)]);
-  assert.equal(most, CALLS_MAX);
 });
 
 test('the texts of long pages that were read at the same time are made in several turns', async (t) => {

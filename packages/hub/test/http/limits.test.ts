@@ -15,13 +15,10 @@ import { createPrincipal } from '../support/open-gate.ts';
 
 const { tokens, agents, jobs } = endpoints;
 
-/**
- * A workspace on a hub whose clock stands still, so that buckets fill only when a test says so. The
- * clock of a front thread cannot be turned.
- */
+/** A workspace on a hub whose clock stands still, so that buckets fill only when a test says so. */
 async function startLimited(t: TestContext, config: Partial<Config>) {
   const clock = createManualClock();
-  const world = await startHomeWorld(t, { clock, config: { ...config, frontThreads: 0 } });
+  const world = await startHomeWorld(t, { clock, config });
   // Gives back the units that the setup has used.
   clock.advance(10_000);
   return { ...world, clock };

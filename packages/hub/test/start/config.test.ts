@@ -11,7 +11,6 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     port: 4400,
     baseUrl: null,
     trustedProxies: [],
-    frontThreads: 0,
     tokenRate: 10_000,
     workspaceRate: 20_000,
     addressRate: 1_000,
@@ -35,13 +34,6 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     archiveJobs: true,
     logLevel: 'warn',
   });
-});
-
-test('front threads are a small number', () => {
-  assert.equal(readConfig({ SVC_FRONT_THREADS: '2' }).frontThreads, 2);
-  for (const text of ['17', '-1', 'two', '1.5']) {
-    assert.throws(() => readConfig({ SVC_FRONT_THREADS: text }), /a number from 0 to 16/);
-  }
 });
 
 test('a flag overrides the environment, and an empty value counts as unset', () => {

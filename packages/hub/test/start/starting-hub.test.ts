@@ -43,7 +43,7 @@ interface World {
 }
 
 /** A hub on a migrated database of its own, and the lock that holds its migration back. */
-async function setup(t: TestContext, frontThreads = 0): Promise<World> {
+async function setup(t: TestContext): Promise<World> {
   const dataDir = makeTempDir(t);
   const taken = await takeDatabase(dataDir, testEngine === 'postgres');
   const { databaseUrl } = taken.config;
@@ -61,7 +61,6 @@ async function setup(t: TestContext, frontThreads = 0): Promise<World> {
   const settings = readConfig({
     SVC_PORT: String(await findFreePort()),
     SVC_LOG_LEVEL: 'silent',
-    SVC_FRONT_THREADS: String(frontThreads),
   });
   const config = { ...settings, dataDir, ...taken.config };
   return {
@@ -80,45 +79,40 @@ async function setup(t: TestContext, frontThreads = 0): Promise<World> {
 const messageOf = async (answer: Response) =>
   String(((await answer.json()) as { message?: unknown }).message);
 
-for (const frontThreads of [0, 1]) {
-  test(`a hub that migrates says that it lives and how far it is, front threads: ${frontThreads}`, {
-    ...options,
-    skip: frontThreads > 0 && process.platform !== 'linux' && 'front threads need Linux',
-  }, async (t) => {
-    const { config, start, letGo } = await setup(t, frontThreads);
-    const baseUrl = `http://127.0.0.1:${config.port}`;
-    const said: string[] = [];
-    t.mock.timers.enable({ apis: ['setInterval'] });
-    const starting = start({ onWait: (text) => said.push(text) });
-    const ask = (path: string) => fetch(baseUrl + path);
-    const isAtStep2 = async () => {
-      const answer = await ask(ready.path).catch(() => null);
-      return answer !== null && /step 2 of 3/.test(await messageOf(answer));
-    };
-    await until('the second step runs', isAtStep2);
-    t.mock.timers.tick(5_000);
-    t.mock.timers.reset();
-    assert.match(said.join('\n'), /it migrates its database, step 2 of 3 \(since \d{4}-.*Z\)\.$/);
-    const alive = await ask(live.path);
-    assert.deepEqual([alive.status, await alive.json()], [200, { ok: true }]);
-    const { path } = endpoints.jobs.claimNext;
-    const claim = await fetch(baseUrl + path, { method: 'POST', body: '{}' });
-    for (const refused of [claim, await ask(ready.path), await ask('/'), await ask('/nowhere')]) {
-      assert.equal(refused.status, 503);
-      assert.equal(refused.headers.get('retry-after'), '1');
-      const { error, requestId } = (await refused.json()) as Record<string, unknown>;
-      assert.equal(error, 'UNAVAILABLE');
-      assert.equal(refused.headers.get('x-request-id'), requestId);
-    }
-    await letGo();
-    const hub = await starting;
-    assert.equal((await ask(ready.path)).status, 503, 'it is composed, and does not serve yet');
-    const { address, firstOwnerUrl } = await hub.listen();
-    assert.equal(address, baseUrl);
-    assert.notEqual(firstOwnerUrl, null);
-    assert.equal((await ask(ready.path)).status, 200);
-  });
-}
+test('a hub that migrates says that it lives and how far it is', options, async (t) => {
+  const { config, start, letGo } = await setup(t);
+  const baseUrl = `http://127.0.0.1:${config.port}`;
+  const said: string[] = [];
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const starting = start({ onWait: (text) => said.push(text) });
+  const ask = (path: string) => fetch(baseUrl + path);
+  const isAtStep2 = async () => {
+    const answer = await ask(ready.path).catch(() => null);
+    return answer !== null && /step 2 of 3/.test(await messageOf(answer));
+  };
+  await until('the second step runs', isAtStep2);
+  t.mock.timers.tick(5_000);
+  t.mock.timers.reset();
+  assert.match(said.join('\n'), /it migrates its database, step 2 of 3 \(since \d{4}-.*Z\)\.$/);
+  const alive = await ask(live.path);
+  assert.deepEqual([alive.status, await alive.json()], [200, { ok: true }]);
+  const { path } = endpoints.jobs.claimNext;
+  const claim = await fetch(baseUrl + path, { method: 'POST', body: '{}' });
+  for (const refused of [claim, await ask(ready.path), await ask('/'), await ask('/nowhere')]) {
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    const { error, requestId } = (await refused.json()) as Record<string, unknown>;
+    assert.equal(error, 'UNAVAILABLE');
+    assert.equal(refused.headers.get('x-request-id'), requestId);
+  }
+  await letGo();
+  const hub = await starting;
+  assert.equal((await ask(ready.path)).status, 503, 'it is composed, and does not serve yet');
+  const { address, firstOwnerUrl } = await hub.listen();
+  assert.equal(address, baseUrl);
+  assert.notEqual(firstOwnerUrl, null);
+  assert.equal((await ask(ready.path)).status, 200);
+});
 
 test('no probe is refused from the first answer of a start to the last', options, async (t) => {
   const { config, start, letGo } = await setup(t);

@@ -1,4 +1,5 @@
-import type { Gatekeeper, RequestHead } from '../../src/http/gatekeeper.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Gatekeeper } from '../../src/http/gatekeeper.ts';
 import type { Principal } from '../../src/principal.ts';
 
 const anybody: Principal = {
@@ -21,7 +22,7 @@ export function createPrincipal(fields: Partial<Principal> = {}): Principal {
 
 /** Admits every request. `x-caller` or `authorization` names its token and its workspace. */
 export function createOpenGate(): Gatekeeper {
-  const enter = async ({ headers }: RequestHead): Promise<Principal> => {
+  const enter = async ({ headers }: Pick<FastifyRequest, 'headers'>): Promise<Principal> => {
     const name = headers['x-caller'] ?? headers.authorization;
     return createPrincipal(typeof name === 'string' ? { tokenId: name, workspaceId: name } : {});
   };

@@ -45,9 +45,6 @@ export interface TestHub<AnyClock extends Clock = ManualClock> {
 
 const noLimits = { tokenRate: 0, workspaceRate: 0, addressRate: 0 };
 
-/** SIGNALBOX_TEST_FRONT_THREADS=1 runs tests over front threads. */
-const frontThreads = Number(process.env.SIGNALBOX_TEST_FRONT_THREADS ?? 0);
-
 /** SIGNALBOX_TEST_LOG_LEVEL=error shows why a hub answers 500. */
 export const testLogLevel = process.env.SIGNALBOX_TEST_LOG_LEVEL ?? 'silent';
 
@@ -75,7 +72,6 @@ export async function startTestHub(
     ...readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: testLogLevel }),
     // Tests send more than people do, and their clocks may stand still.
     ...noLimits,
-    frontThreads,
     dataDir,
     ...taken.config,
     ...options.config,

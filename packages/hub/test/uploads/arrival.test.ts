@@ -24,8 +24,7 @@ async function sendHalf({ hub }: HomeWorld, head: string) {
 }
 
 test('a call with an unfinished body is ended after half a minute', async (t) => {
-  // Timers and connections of a front thread are out of reach.
-  const harness = await startHomeWorld(t, { config: { frontThreads: 0 } });
+  const harness = await startHomeWorld(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const head = [
     'POST /control-plane/v1/jobs/list HTTP/1.1',
