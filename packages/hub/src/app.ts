@@ -126,7 +126,7 @@ export interface Hub {
  * Composes a hub in order: the data directory, the port, the database, the modules and their
  * routes, the loops.
  *
- * @throws StartError, NewerDatabaseError: one sentence that says what to do; an error of listening
+ * @throws StartError, SchemaVersionError: one sentence that says what to do; an error of listening
  */
 export async function createHub(options: HubOptions): Promise<Hub> {
   const opened = await openHub(options);

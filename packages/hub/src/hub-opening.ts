@@ -77,7 +77,7 @@ export interface OpenedHub {
 /**
  * Opens the data directory, the port and the database of a hub. The port answers from then on.
  *
- * @throws StartError, NewerDatabaseError: one sentence that says what to do; an error of listening
+ * @throws StartError, SchemaVersionError: one sentence that says what to do; an error of listening
  */
 export async function openHub(options: HubOptions): Promise<OpenedHub> {
   const { config, clock = systemClock } = options;
@@ -99,9 +99,7 @@ export async function openHub(options: HubOptions): Promise<OpenedHub> {
     // Without a database there is no clock but this one.
     const port = await HubPort.open(config, status, createIdSource(clock.nowMs));
     opened.port = port;
-    const schema = new SchemaWatch(
-      (options.migrations ?? migrations).map(({ version }) => version),
-    );
+    const schema = new SchemaWatch((options.migrations ?? migrations).at(-1)?.version ?? 0);
     const migrated = await openMigratedDatabase(options, directory.databasePath, status);
     opened.database = migrated;
     const feed = new ChangeFeed();

@@ -33,7 +33,7 @@ export interface StartOptions {
  * Starts a hub from flags and environment, prints its address, and runs until SIGTERM or SIGINT.
  * Resolves as soon as the hub accepts requests.
  *
- * @throws SettingError, StartError, NewerDatabaseError: one sentence each.
+ * @throws SettingError, StartError, SchemaVersionError: one sentence each.
  */
 export async function startFromEnvironment(options: StartOptions = {}): Promise<void> {
   const config = readConfig(process.env, readFlags(options.argv ?? []));

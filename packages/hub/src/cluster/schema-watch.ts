@@ -15,10 +15,10 @@ export class SchemaWatch {
   #onNewer: (sentence: string) => void = () => undefined;
   #sentence: string | null = null;
 
-  /** @param versions of the migrations that this hub knows, in order. */
-  constructor(versions: readonly number[]) {
-    this.newerVersion = newerVersionThan(versions);
-    this.#newest = versions.at(-1) ?? 0;
+  /** @param newest the newest migration that this hub knows. */
+  constructor(newest: number) {
+    this.newerVersion = newerVersionThan(newest);
+    this.#newest = newest;
   }
 
   /** Calls a function once, with what an operator should do, when the schema is newer. */

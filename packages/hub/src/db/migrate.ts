@@ -1,8 +1,8 @@
 import type { Database, Reader, Tx } from './engine.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 
-/** The database was written by a newer Signalbox, so this one must not change it. */
-export class NewerDatabaseError extends Error {}
+/** The database was written by another Signalbox, so this one must not change it. */
+export class SchemaVersionError extends Error {}
 
 /**
  * The statement that a migration runs, from 1, and how many there are; zeros before it begins. It
@@ -32,18 +32,9 @@ export function migrate(
       )`,
       [],
     );
-    const applied = await readVersions(tx);
-    const versions = known.map(({ version }) => version);
-    const newer = Math.max(...applied.difference(new Set(versions)));
-    if (newer > 0) {
-      throw new NewerDatabaseError(
-        `The database has schema version ${newer}, but this Signalbox supports up to ` +
-          `${versions.at(-1) ?? 0}: ` +
-          'start a newer Signalbox, or restore a backup made by this one.',
-      );
-    }
-    // Versions have gaps, which later releases may fill.
-    const missing = known.filter((migration) => !applied.has(migration.version));
+    const applied = await readSchemaVersion(tx);
+    requireKnown(applied, known);
+    const missing = known.filter(({ version }) => version > applied);
     progress.set([0, missing.flatMap(({ statements }) => statements(tx.engine)).length]);
     for (const migration of missing) await applyMigration(tx, migration, progress);
     if (missing.length > 0) await database.schemaChanged(tx);
@@ -66,32 +57,41 @@ export async function readSchemaState(
     [],
   );
   if (table?.found == null) return 'new';
-  const applied = await readVersions(reader);
-  const versions = new Set(known.map(({ version }) => version));
-  if (!applied.isSubsetOf(versions)) return 'newer';
-  return applied.size === versions.size ? 'current' : 'old';
+  const applied = await readSchemaVersion(reader);
+  const newest = known.at(-1)?.version ?? 0;
+  if (applied > newest) return 'newer';
+  return applied === newest ? 'current' : 'old';
 }
 
-/**
- * An SQL expression for the newest version of a database that is not among some; null: there is
- * none. Later releases may fill gaps, so a newer version need not be the highest.
- */
-export function newerVersionThan(versions: readonly number[]): string {
-  return `(SELECT MAX(version) FROM schema_migrations WHERE version NOT IN (${versions.join(', ')}))`;
+/** An SQL expression for the newest version of a database if it is above one; else null. */
+export function newerVersionThan(version: number): string {
+  return `(SELECT MAX(version) FROM schema_migrations WHERE version > ${version})`;
 }
 
-/** The newest migration of a database. */
+/** The newest migration of a database; 0: it has none. */
 export async function readSchemaVersion(reader: Reader): Promise<number> {
-  return Math.max(0, ...(await readVersions(reader)));
-}
-
-/** The versions of the migrations that were applied. */
-async function readVersions(reader: Reader): Promise<Set<number>> {
-  const rows = await reader.allSql<{ version: number }>(
-    'SELECT version FROM schema_migrations',
+  const row = await reader.firstSql<{ version: number | null }>(
+    'SELECT MAX(version) AS version FROM schema_migrations',
     [],
   );
-  return new Set(rows.map(({ version }) => version));
+  return row?.version ?? 0;
+}
+
+/** @throws SchemaVersionError when the database is newer, or older than the first migration. */
+function requireKnown(applied: number, known: readonly Migration[]): void {
+  const newest = known.at(-1)?.version ?? 0;
+  if (applied > newest) {
+    throw new SchemaVersionError(
+      `The database has schema version ${applied}, but this Signalbox supports up to ${newest}: ` +
+        'start a newer Signalbox, or restore a backup made by this one.',
+    );
+  }
+  if (applied > 0 && applied < (known[0]?.version ?? 0)) {
+    throw new SchemaVersionError(
+      `The database has schema version ${applied}, from before release 0.1.0: start the checkout ` +
+        '698ab6c4 of Signalbox on it once, then start this one.',
+    );
+  }
 }
 
 async function applyMigration(

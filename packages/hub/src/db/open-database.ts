@@ -67,7 +67,7 @@ export async function openDatabase(
  * Opens the database for a hub, and brings its schema up to date. Meanwhile the event loop answers
  * requests: on SQLite, rows are migrated in another thread.
  *
- * @throws StartError, NewerDatabaseError
+ * @throws StartError, SchemaVersionError
  */
 export async function openMigrated(
   config: Config,
@@ -116,7 +116,7 @@ async function migrateFile(
  * for the one that does it.
  *
  * @returns the versions applied.
- * @throws NewerDatabaseError
+ * @throws SchemaVersionError
  */
 export async function migrateDatabase(
   config: Config,

@@ -84,21 +84,6 @@ test('a hub takes no more work once a newer one has migrated the database', opti
   assert.deepEqual(others, [], 'it says so once');
 });
 
-test('a version that fills a gap is newer too', options, async (t) => {
-  const world = await startSeveralHubs(t, true);
-  const older = await world.start();
-  const known = new Set(migrations.map(({ version }) => version));
-  const gap = Array.from({ length: current }, (_none, at) => at + 1).find((at) => !known.has(at));
-  const filling = { version: gap ?? 0, name: 'gap', statements: () => [] };
-  const all = [...migrations, filling].toSorted((a, b) => a.version - b.version);
-  await world.start({}, systemClock, all);
-  await until('it is not ready', async () => {
-    const { status } = await fetch(older.baseUrl + health.ready.path);
-    return status === 503;
-  });
-  await assert.rejects(world.start(), /start a newer Signalbox/);
-});
-
 test(
   'a statement that the newer schema refuses is 503 before the next heartbeat',
   options,

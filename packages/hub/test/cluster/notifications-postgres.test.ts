@@ -234,14 +234,22 @@ test(
     const agentId = await addAgent(other, workspace, 'one');
     const operator = new pg.Client({ connectionString: world.databaseUrl });
     await operator.connect();
-    await operator.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name LIKE 'signalbox hub\\_%'`,
-    );
+    const readConnections = async () => {
+      const { rows } = await operator.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name LIKE 'signalbox hub\\_%'`,
+      );
+      return rows.map(({ pid }) => pid);
+    };
+    const ended = await readConnections();
+    await operator.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [ended]);
+    // They may connect again before a look at `isListening` would see that they had not.
+    await until('all have other connections', async () => {
+      const pids = await readConnections();
+      return pids.length === ended.length && pids.every((pid) => !ended.includes(pid));
+    });
     await operator.end();
-    const hubs = [waiting, other];
-    await until('none listens', () => hubs.every(({ group }) => !group.isListening()));
-    await until('all listen', () => hubs.every(({ group }) => group.isListening()));
+    await until('all listen', () => [waiting, other].every(({ group }) => group.isListening()));
     await untilAcquainted(waiting, other);
     const claim = claimWaiting(waiting, workspace, agentId);
     await untilParked(waiting, 1);

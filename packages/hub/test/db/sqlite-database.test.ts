@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { actFor } from '../../src/db/acting-caller.ts';
 import type { Reader, Tx } from '../../src/db/engine.ts';
-import { migrate, NewerDatabaseError } from '../../src/db/migrate.ts';
+import { migrate, SchemaVersionError } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
 import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
 import { HubError } from '../../src/errors.ts';
@@ -428,7 +429,18 @@ test('a migration that fails leaves the schema as it was', async (t) => {
 test('a database of a newer version is refused and not changed', async (t) => {
   const { database } = openTestDatabase(t);
   await migrate(database, [{ version: 1_000_000, name: 'future', statements: () => [] }]);
-  await assert.rejects(migrate(database), NewerDatabaseError);
+  await assert.rejects(migrate(database), SchemaVersionError);
+});
+
+test('a database from before the first release is refused and not changed', async (t) => {
+  const { database } = openTestDatabase(t);
+  const steps = migrations.map((migration) => ({ ...migration, version: migration.version - 2 }));
+  await migrate(database, steps);
+  await assert.rejects(migrate(database), /start the checkout \w+ of Signalbox on it once/);
+  // All steps to the first release were taken, one by one.
+  const last = { version: migrations[0]?.version ?? 0, name: 'last', statements: () => [] };
+  await migrate(database, [...steps, last]);
+  assert.deepEqual(await migrate(database), []);
 });
 
 test('checkpoints reach the disk itself on macOS too', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints, type RequestOf } from '@signalbox/contract';
-import { jobLogs } from '../../src/db/migrations/0025-job-logs.ts';
 import { Api } from '../../src/http/bind.ts';
 import { READS_MAX } from '../../src/http/limiter.ts';
 import { SharedAnswers } from '../../src/http/shared-answers.ts';
@@ -321,34 +320,6 @@ test('a repeated append changes neither lines nor size', async (t) => {
   await Promise.all(Array.from({ length: 20 }, () => h.call(jobEvents.append, body)));
   const { totalLines, sizeBytes, lines } = await read();
   assert.deepEqual([totalLines, sizeBytes, lines.length], [2, 4, 2]);
-});
-
-test('logs from before the upgrade are read the same, and more can be appended', async (t) => {
-  const h = await startQueueWorld(t);
-  const log = await setupLog(h);
-  const text = Array.from({ length: 9_000 }, (_, i) => `line ${i + 1}\n`).join('');
-  await log.appendText(text.slice(0, 20_000), 19);
-  await log.appendText(text.slice(20_000), 10_001);
-  const before = await log.read({ limit: 1_000 });
-  // At the time of that migration, events had the ids of their job.
-  const [, , fillLogs = '', fillMarks = ''] = jobLogs(h.hub.database.engine).map((sql) =>
-    sql.replaceAll(
-      /(FROM|JOIN) job_events/g,
-      `$1 (SELECT j.workspace_id, j.job_id, v.* FROM job_events AS v
-        JOIN jobs AS j ON j.job_key = v.job_key)`,
-    ),
-  );
-  await h.hub.database.write(null, async (tx) => {
-    await tx.runSql('DELETE FROM job_logs', []);
-    await tx.runSql('DELETE FROM job_log_marks', []);
-    await tx.runSql(fillLogs, []);
-    await tx.runSql(fillMarks, []);
-  });
-  assert.deepEqual(await log.read({ limit: 1_000 }), before);
-  await log.appendText('new line\n', 100);
-  assert.equal((await log.download()).toString(), `${text}new line\n`);
-  assert.deepEqual(numbersOf((await log.search('new line')).matches), [9_001]);
-  assert.equal((await readAll(log, 1_000)).length, 9_001);
 });
 
 test('a retry with another prompt changes the job and keeps the old prompt', async (t) => {

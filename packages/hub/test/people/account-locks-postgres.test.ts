@@ -52,7 +52,7 @@ test('the check of readiness waits for no login in progress', options, async (t)
   await new Readiness({
     database,
     group,
-    schema: new SchemaWatch([]),
+    schema: new SchemaWatch(0),
     disk,
     draining: { isDraining: false },
   }).check();
