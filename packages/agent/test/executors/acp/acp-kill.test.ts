@@ -83,11 +83,7 @@ class KillScene {
     const sign = moment === acted ? `ran ${name}` : `gets yes for ${name}`;
     if (isHeld) await h.untilTool(new RegExp(`^${sign}$`));
     assert.equal(runs(), moment === acted ? 1 : 0);
-    const tool = this.#pidOf('tool');
-    for (const part of parts) await this.#kill(part);
-    // Else it could go on with its work before it sees that its client has ended.
-    const endsByItself = !parts.includes('tool') && parts.some((part) => part !== 'hub');
-    while (endsByItself && isAlive(tool)) await nextLook(LOOK_MS);
+    await this.#killAll(parts);
     if (parts.includes('hub')) await h.startHub();
     // An agent that starts again releases the lease: the 10 min are not waited for.
     if (parts.includes('agent')) this.startAgent();
@@ -125,6 +121,14 @@ class KillScene {
       if (job.status === 'done' || job.status === 'failed') return job;
       await nextLook(LOOK_MS);
     }
+  }
+
+  async #killAll(parts: readonly Part[]): Promise<void> {
+    const tool = this.#pidOf('tool');
+    for (const part of parts) await this.#kill(part);
+    // Else it could act before it sees that its client has ended.
+    const endsByItself = !parts.includes('tool') && parts.some((part) => part !== 'hub');
+    while (endsByItself && isAlive(tool)) await nextLook(LOOK_MS);
   }
 
   async #kill(part: Part): Promise<void> {

@@ -17,8 +17,8 @@ export const queueTables = [
   'CREATE INDEX queue_lanes_by_use ON queue_lanes (used_at)',
   `CREATE INDEX queue_lanes_active ON queue_lanes (workspace_id, queue, repo_id, kind, lane_id)
     WHERE idle = 0`,
-  // The narrow, hot row of a job. On PostgreSQL no index has the lease’s expiry, so a renewal changes
-  // no index.
+  // The narrow, hot row of a job. On PostgreSQL no index has the lease’s expiry, so a renewal
+  // changes no index.
   `CREATE TABLE queue_entries (
     workspace_id TEXT NOT NULL,
     entry_id TEXT NOT NULL,
