@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { asTyped } from './command-name.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { HubChoice } from './hub-session.ts';
-import type { Io } from './io.ts';
+import type { HubChoice } from './hub/hub-session.ts';
+import type { Io } from './terminal/io.ts';
 
 /** One command. Each has its own file under `commands/`. */
 export interface CommandModule {

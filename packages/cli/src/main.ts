@@ -7,4 +7,4 @@ import { join } from 'node:path';
 // Without the cache, every call strips the types of the whole contract: twice the startup time.
 const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 enableCompileCache(join(cacheHome, 'signalbox', 'compiled'));
-await import('./main-line.ts');
+await import('./terminal/main-line.ts');

@@ -5,7 +5,7 @@ import type { CommandModule } from './command-module.ts';
 import { asTyped, nameInHints } from './command-name.ts';
 import { type CommandEntry, commandTable, parentSummaries } from './command-table.ts';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
-import { createIo, stylesOf, wantsColor } from './io.ts';
+import { createIo, stylesOf, wantsColor } from './terminal/io.ts';
 
 /**
  * Finds the command by a line's leading words; undefined for help and for unknown commands. The

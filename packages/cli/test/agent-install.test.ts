@@ -11,7 +11,7 @@ import {
   systemdUnit,
 } from '../src/commands/agent/unit/unit-file.ts';
 import { findServiceHost } from '../src/commands/agent/unit/unit-host.ts';
-import { saveLogin } from '../src/credentials.ts';
+import { saveLogin } from '../src/hub/credentials.ts';
 import { launcherFile, makePlace, type Place } from './harness.ts';
 
 let place: Place;

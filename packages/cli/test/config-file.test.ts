@@ -3,9 +3,9 @@ import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:f
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { CliError } from '../src/cli-error.ts';
-import { configDirectory } from '../src/config-file.ts';
-import { forgetLogin, type Login, readLogins, saveLogin } from '../src/credentials.ts';
-import { linkClone, readLinkedClones } from '../src/linked-clones.ts';
+import { configDirectory } from '../src/hub/config-file.ts';
+import { forgetLogin, type Login, readLogins, saveLogin } from '../src/hub/credentials.ts';
+import { linkClone, readLinkedClones } from '../src/hub/linked-clones.ts';
 import { makePlace, type Place } from './harness.ts';
 
 let place: Place;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { JobEvent } from '@signalbox/contract';
-import { createIo, type Io, type ProcessStreams } from '../src/io.ts';
-import { gistOf, printMarkdown } from '../src/markdown-text.ts';
-import { printText } from '../src/question-text.ts';
-import { cleanStyledLine, cleanText, textWidth, truncateText } from '../src/text.ts';
-import { createTimelinePrinter } from '../src/timeline.ts';
+import { createIo, type Io, type ProcessStreams } from '../src/terminal/io.ts';
+import { gistOf, printMarkdown } from '../src/terminal/markdown-text.ts';
+import { cleanStyledLine, cleanText, textWidth, truncateText } from '../src/terminal/text.ts';
+import { printText } from '../src/words/question-text.ts';
+import { createTimelinePrinter } from '../src/words/timeline.ts';
 
 /** An Io of a terminal or a pipe, and all that it has written. */
 function openIo({ columns, isColored = false }: { columns?: number; isColored?: boolean }) {

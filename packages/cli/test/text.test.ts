@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Activity, JobEvent, ToolCall } from '@signalbox/contract';
-import { callLine } from '../src/activity-text.ts';
-import { formatAge, formatDuration, parseDurationMs } from '../src/duration.ts';
-import { normalizeUrl } from '../src/hub-session.ts';
-import { type Io, stylesOf, wantsColor } from '../src/io.ts';
-import { modelTexts } from '../src/job-text.ts';
-import { printReported } from '../src/landing-text.ts';
-import { printTable } from '../src/table.ts';
-import { cleanText, oneLine, padText, showControls, textWidth, truncateText } from '../src/text.ts';
-import { createTimelinePrinter } from '../src/timeline.ts';
+import { normalizeUrl } from '../src/hub/hub-session.ts';
+import { formatAge, formatDuration, parseDurationMs } from '../src/terminal/duration.ts';
+import { type Io, stylesOf, wantsColor } from '../src/terminal/io.ts';
+import { printTable } from '../src/terminal/table.ts';
+import {
+  cleanText,
+  oneLine,
+  padText,
+  showControls,
+  textWidth,
+  truncateText,
+} from '../src/terminal/text.ts';
+import { callLine } from '../src/words/activity-text.ts';
+import { modelTexts } from '../src/words/job-text.ts';
+import { printReported } from '../src/words/landing-text.ts';
+import { createTimelinePrinter } from '../src/words/timeline.ts';
 
 test('cleaning removes terminal control characters and keeps lines', () => {
   assert.equal(cleanText('a\u001b[31mb\u001b[0m\tc\nd'), 'ab\tc\nd');

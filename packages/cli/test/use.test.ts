@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { readLogins, saveLogin } from '../src/credentials.ts';
+import { readLogins, saveLogin } from '../src/hub/credentials.ts';
 import { makePlace, type Place } from './harness.ts';
 
 let place: Place;

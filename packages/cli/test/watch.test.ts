@@ -10,9 +10,9 @@ import {
   pressKey,
   type WatchState,
 } from '../src/commands/watch/watch-state.ts';
-import { stylesOf } from '../src/io.ts';
-import { choicesOf } from '../src/question-text.ts';
-import { textWidth } from '../src/text.ts';
+import { stylesOf } from '../src/terminal/io.ts';
+import { textWidth } from '../src/terminal/text.ts';
+import { choicesOf } from '../src/words/question-text.ts';
 
 const at = '2026-11-02T09:00:00.000Z';
 const nowMs = Date.parse('2026-11-02T09:05:00.000Z');

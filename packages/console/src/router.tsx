@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './pages/problem.tsx';
-import { PageSkeleton } from './parts/skeleton.tsx';
+import { PageSkeleton } from './parts/status/skeleton.tsx';
 import { agentRoutes } from './routes/agents.ts';
 import { guestRoutes } from './routes/guest.ts';
 import { inboxRoutes } from './routes/inbox.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { expect, test } from 'vitest';
-import { CodeField } from '../src/parts/code-field.tsx';
+import { CodeField } from '../src/parts/form/code-field.tsx';
 import { render, typeInto } from './rendering.ts';
 
 function Form({ error }: { error?: string }) {

@@ -1,8 +1,8 @@
 import { act } from 'react';
 import { expect, test } from 'vitest';
 import { HubError } from '../src/api/hub-error.ts';
-import { TextField } from '../src/parts/field.tsx';
-import { useFormFields } from '../src/parts/form-fields.ts';
+import { TextField } from '../src/parts/form/field.tsx';
+import { useFormFields } from '../src/parts/form/form-fields.ts';
 import { render, typeInto } from './rendering.ts';
 
 const sent: Record<string, string>[] = [];

@@ -1,6 +1,6 @@
 import { act } from 'react';
 import { describe, expect, test } from 'vitest';
-import { Markdown } from '../src/parts/markdown.tsx';
+import { Markdown } from '../src/parts/text/markdown.tsx';
 import { render } from './rendering.ts';
 import { xssCorpus } from './xss-corpus.ts';
 
@@ -8,7 +8,7 @@ import { xssCorpus } from './xss-corpus.ts';
 async function show(text: string) {
   const { box } = await render(<Markdown text={text} />);
   await act(async () => {
-    await import('../src/parts/markdown-body.tsx');
+    await import('../src/parts/text/markdown-body.tsx');
   });
   return box;
 }

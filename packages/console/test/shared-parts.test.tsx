@@ -1,10 +1,10 @@
 import { act } from 'react';
 import { expect, test, vi } from 'vitest';
-import { ActionButton, viewerReason } from '../src/parts/action-button.tsx';
-import { FilterChip } from '../src/parts/filter-chip.tsx';
-import { SkeletonRows } from '../src/parts/skeleton.tsx';
-import { showToast } from '../src/parts/toast.ts';
-import { ToastHost } from '../src/parts/toast-host.tsx';
+import { showToast } from '../src/parts/dialog/toast.ts';
+import { ToastHost } from '../src/parts/dialog/toast-host.tsx';
+import { ActionButton, viewerReason } from '../src/parts/form/action-button.tsx';
+import { FilterChip } from '../src/parts/form/filter-chip.tsx';
+import { SkeletonRows } from '../src/parts/status/skeleton.tsx';
 import { click, render } from './rendering.ts';
 
 function find(root: ParentNode, selector: string): HTMLElement {
@@ -52,7 +52,7 @@ test('a skeleton names what is loading and has the rows of the list', async () =
 
 test('a message is shown once and its action is undone once', async () => {
   const undo = vi.fn();
-  await import('../src/parts/toaster.tsx');
+  await import('../src/parts/dialog/toaster.tsx');
   await render(<ToastHost />);
   await act(async () => showToast({ title: 'Answered', undo }));
   await vi.waitFor(() => expect(document.body.textContent).toContain('Answered'));

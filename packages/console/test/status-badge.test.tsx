@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StatusBadge } from '../src/parts/status-badge.tsx';
+import { StatusBadge } from '../src/parts/status/status-badge.tsx';
 import { render } from './rendering.ts';
 
 test('a job that is done without its change is not shown as done', async () => {

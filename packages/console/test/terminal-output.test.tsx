@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TerminalOutput } from '../src/parts/terminal-output.tsx';
+import { TerminalOutput } from '../src/parts/text/terminal-output.tsx';
 import { click, render } from './rendering.ts';
 import { xssCorpus } from './xss-corpus.ts';
 

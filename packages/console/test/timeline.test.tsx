@@ -2,7 +2,7 @@ import type { JobEvent } from '@signalbox/contract';
 import { describe, expect, test } from 'vitest';
 import { mergeEvents } from '../src/api/job-queries.ts';
 import { foldEvents } from '../src/format/timeline.ts';
-import { Timeline } from '../src/parts/timeline.tsx';
+import { Timeline } from '../src/parts/text/timeline.tsx';
 import { render } from './rendering.ts';
 import { xssCorpus } from './xss-corpus.ts';
 

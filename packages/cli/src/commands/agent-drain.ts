@@ -4,7 +4,7 @@ import {
   addReasonOption,
   describeAgentCommand,
   sendAgentCommand,
-} from '../send-agent-command.ts';
+} from '../hub/send-agent-command.ts';
 
 /** `signalbox agent drain AGENT`: the agent finishes its jobs and gets no more until `resume`. */
 export const command = defineCommand<AgentCommandOptions>({

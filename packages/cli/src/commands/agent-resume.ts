@@ -4,7 +4,7 @@ import {
   addReasonOption,
   describeAgentCommand,
   sendAgentCommand,
-} from '../send-agent-command.ts';
+} from '../hub/send-agent-command.ts';
 
 /** `signalbox agent resume AGENT`: ends a drain, or takes back a stop that was not received. */
 export const command = defineCommand<AgentCommandOptions>({

@@ -4,7 +4,7 @@ import {
   addReasonOption,
   describeAgentCommand,
   sendAgentCommand,
-} from '../send-agent-command.ts';
+} from '../hub/send-agent-command.ts';
 
 /** `signalbox agent stop AGENT`: its process ends after its jobs, or with `--now` at once. */
 export const command = defineCommand<AgentCommandOptions & { now?: true }>({

@@ -1,5 +1,4 @@
 import type { Agent } from '@signalbox/contract';
-import { agentName, agentStatusText, colorAgentStatus, heldText } from '../agent-text.ts';
 import {
   addExamples,
   addHubOptions,
@@ -8,12 +7,13 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatAge } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import { shortId } from '../job-text.ts';
-import { collectPages } from '../pages.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge } from '../terminal/duration.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { agentName, agentStatusText, colorAgentStatus, heldText } from '../words/agent-text.ts';
+import { shortId } from '../words/job-text.ts';
 
 /**
  * `signalbox agents`: lists the agents of the workspace and what each holds. With `--json`: `{ok,

@@ -8,16 +8,16 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatMoment } from '../duration.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { shortId } from '../job-text.ts';
-import { askChoice, askText } from '../prompts.ts';
-import { chooseQuestionId, findQuestionId } from '../question-reference.ts';
-import { type Choice, choicesOf, printQuestion } from '../question-text.ts';
-import { readText } from '../stdin-text.ts';
-import { oneLine, truncateText } from '../text.ts';
+import { chooseQuestionId, findQuestionId } from '../find/question-reference.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { formatMoment } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { askChoice, askText } from '../terminal/prompts.ts';
+import { readText } from '../terminal/stdin-text.ts';
+import { oneLine, truncateText } from '../terminal/text.ts';
+import { shortId } from '../words/job-text.ts';
+import { type Choice, choicesOf, printQuestion } from '../words/question-text.ts';
 
 interface Options extends HubOptions {
   option?: string;

@@ -11,9 +11,9 @@ import {
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { readText } from '../stdin-text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import type { Io } from '../terminal/io.ts';
+import { readText } from '../terminal/stdin-text.ts';
 
 type Options = HubOptions & {
   kind: ContextItemKind;

@@ -1,8 +1,8 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findIdByEnding, type IdKind } from '../id-reference.ts';
-import { printFields } from '../table.ts';
-import { cleanText, oneLine } from '../text.ts';
+import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { printFields } from '../terminal/table.ts';
+import { cleanText, oneLine } from '../terminal/text.ts';
 
 const itemId: IdKind = {
   prefix: 'ctx',

@@ -8,12 +8,12 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatAge } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import { parseInteger } from '../numbers.ts';
-import { collectPages } from '../pages.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge } from '../terminal/duration.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
 
 type Options = HubOptions & { kind?: ContextItemKind; limit: number };
 

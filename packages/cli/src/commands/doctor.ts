@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { configDirectory } from '../config-file.ts';
-import { describeFailure } from '../exit.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { choosePlace, createHubClient, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { readLinkedClones } from '../linked-clones.ts';
+import { configDirectory } from '../hub/config-file.ts';
+import { choosePlace, createHubClient, openHubSession } from '../hub/hub-session.ts';
+import { readLinkedClones } from '../hub/linked-clones.ts';
+import { describeFailure } from '../terminal/exit.ts';
+import type { Io } from '../terminal/io.ts';
 
 interface Finding {
   name: string;

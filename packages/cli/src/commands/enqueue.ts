@@ -15,18 +15,18 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { parseDurationMs } from '../duration.ts';
-import { enqueueBatch } from '../enqueue-batch.ts';
-import { describeFailure } from '../exit.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { followJob } from '../job-follow.ts';
-import { findJobId } from '../job-reference.ts';
-import { exitCodeOf, shortId } from '../job-text.ts';
-import { parseAmount, parseInteger } from '../numbers.ts';
-import { type Prompt, type PromptOptions, readPrompt } from '../prompt-source.ts';
-import { findRepository } from '../repository-reference.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { enqueueBatch } from '../hub/enqueue-batch.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { followJob } from '../hub/job-follow.ts';
+import { type Prompt, type PromptOptions, readPrompt } from '../hub/prompt-source.ts';
+import { parseDurationMs } from '../terminal/duration.ts';
+import { describeFailure } from '../terminal/exit.ts';
+import type { Io } from '../terminal/io.ts';
+import { parseAmount, parseInteger } from '../terminal/numbers.ts';
+import { exitCodeOf, shortId } from '../words/job-text.ts';
 
 interface Options extends HubOptions, PromptOptions {
   repo: string;

@@ -12,17 +12,17 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatAge } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { shortId } from '../job-text.ts';
-import { readRepositoryLabels } from '../names.ts';
-import { parseInteger } from '../numbers.ts';
-import { collectPages } from '../pages.ts';
-import { deadlineText, kindWords } from '../question-text.ts';
-import { findRepository } from '../repository-reference.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { readRepositoryLabels } from '../find/names.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { shortId } from '../words/job-text.ts';
+import { deadlineText, kindWords } from '../words/question-text.ts';
 
 interface Options extends HubOptions {
   kind?: UncertaintyKind;

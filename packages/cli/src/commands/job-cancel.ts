@@ -1,5 +1,10 @@
 import { addExamples, defineCommand } from '../command-module.ts';
-import { addChangeOptions, addJobIds, changeJobs, type JobChangeOptions } from '../job-changes.ts';
+import {
+  addChangeOptions,
+  addJobIds,
+  changeJobs,
+  type JobChangeOptions,
+} from '../hub/job-changes.ts';
 
 /**
  * `signalbox job cancel ID…`: cancels jobs. A running one ends when its agent has stopped the tool.

@@ -7,7 +7,6 @@ import {
   type ToolCall,
 } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
-import { callLine, callsByLine } from '../activity-text.ts';
 import { CliError } from '../cli-error.ts';
 import {
   addExamples,
@@ -17,12 +16,13 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { printRawLog } from '../job-log-download.ts';
-import { findJobId } from '../job-reference.ts';
-import { parseInteger } from '../numbers.ts';
-import { cleanStyledLine, cleanText } from '../text.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { printRawLog } from '../hub/job-log-download.ts';
+import type { Io } from '../terminal/io.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { cleanStyledLine, cleanText } from '../terminal/text.ts';
+import { callLine, callsByLine } from '../words/activity-text.ts';
 
 interface Options extends HubOptions {
   attempt?: number;

@@ -1,4 +1,3 @@
-import { openBrowser } from '../browser.ts';
 import {
   addExamples,
   addHubOptions,
@@ -6,9 +5,10 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession, requireWorkspaceSlug } from '../hub-session.ts';
-import { addJobIds } from '../job-changes.ts';
-import { findJobIds } from '../job-reference.ts';
+import { findJobIds } from '../find/job-reference.ts';
+import { openHubSession, requireWorkspaceSlug } from '../hub/hub-session.ts';
+import { addJobIds } from '../hub/job-changes.ts';
+import { openBrowser } from '../terminal/browser.ts';
 
 /**
  * `signalbox job open ID…`: opens the pages of jobs in the console, and prints their addresses.

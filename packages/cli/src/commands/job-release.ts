@@ -1,5 +1,10 @@
 import { addExamples, defineCommand } from '../command-module.ts';
-import { addChangeOptions, addJobIds, changeJobs, type JobChangeOptions } from '../job-changes.ts';
+import {
+  addChangeOptions,
+  addJobIds,
+  changeJobs,
+  type JobChangeOptions,
+} from '../hub/job-changes.ts';
 
 /**
  * `signalbox job release ID…`: takes running jobs from their agents. Others can claim them then.

@@ -1,20 +1,20 @@
 import { CliError } from '../cli-error.ts';
 import { addExamples, defineCommand } from '../command-module.ts';
-import { editText } from '../editor.ts';
-import { describeFailure } from '../exit.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import {
   addChangeOptions,
   addJobIds,
   changeJobs,
   type JobChangeOptions,
   sayChanges,
-} from '../job-changes.ts';
-import { findJobId } from '../job-reference.ts';
-import { checkPrompt } from '../prompt-text.ts';
-import { readText } from '../stdin-text.ts';
+} from '../hub/job-changes.ts';
+import { editText } from '../terminal/editor.ts';
+import { describeFailure } from '../terminal/exit.ts';
+import type { Io } from '../terminal/io.ts';
+import { readText } from '../terminal/stdin-text.ts';
+import { checkPrompt } from '../words/prompt-text.ts';
 
 interface Options extends JobChangeOptions {
   edit?: true;

@@ -6,11 +6,16 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatMoment, formatUntil, parseDurationMs } from '../duration.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { followJob } from '../job-follow.ts';
-import { findJobId } from '../job-reference.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { readAgentNames } from '../find/names.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { followJob } from '../hub/job-follow.ts';
+import { formatMoment, formatUntil, parseDurationMs } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { isPlainLine, printMarkdown } from '../terminal/markdown-text.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { printFields } from '../terminal/table.ts';
+import { cleanText, oneLine, wrapLine } from '../terminal/text.ts';
 import {
   attemptText,
   branchText,
@@ -25,20 +30,15 @@ import {
   toolText,
   unaskedText,
   usageText,
-} from '../job-text.ts';
+} from '../words/job-text.ts';
 import {
   colorVerdict,
   printProof,
   printReported,
   readEvidence,
   verdictTexts,
-} from '../landing-text.ts';
-import { isPlainLine, printMarkdown } from '../markdown-text.ts';
-import { readAgentNames } from '../names.ts';
-import { parseInteger } from '../numbers.ts';
-import { printFields } from '../table.ts';
-import { cleanText, oneLine, wrapLine } from '../text.ts';
-import { createTimelinePrinter } from '../timeline.ts';
+} from '../words/landing-text.ts';
+import { createTimelinePrinter } from '../words/timeline.ts';
 
 interface Options extends HubOptions {
   follow?: true;

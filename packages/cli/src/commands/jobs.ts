@@ -14,16 +14,16 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatAge, parseDurationMs } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { listedStatus, shortId } from '../job-text.ts';
-import { readAgentNames, readRepositoryLabels } from '../names.ts';
-import { parseInteger } from '../numbers.ts';
-import { collectPages } from '../pages.ts';
-import { findRepository } from '../repository-reference.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { readAgentNames, readRepositoryLabels } from '../find/names.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge, parseDurationMs } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { listedStatus, shortId } from '../words/job-text.ts';
 
 interface Options extends HubOptions {
   status?: JobStatus[];

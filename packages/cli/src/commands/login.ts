@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import { runDeviceLogin } from '@signalbox/sdk';
-import { openBrowser } from '../browser.ts';
 import { addExamples, addHubOptions, addJsonOption, defineCommand } from '../command-module.ts';
-import { saveLogin } from '../credentials.ts';
-import { formatDuration } from '../duration.ts';
-import { choosePlace, createHubClient, type HubChoice } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { askText } from '../prompts.ts';
-import { clearLine, withSpinner } from '../spinner.ts';
-import { oneLine } from '../text.ts';
+import { saveLogin } from '../hub/credentials.ts';
+import { choosePlace, createHubClient, type HubChoice } from '../hub/hub-session.ts';
+import { openBrowser } from '../terminal/browser.ts';
+import { formatDuration } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { askText } from '../terminal/prompts.ts';
+import { clearLine, withSpinner } from '../terminal/spinner.ts';
+import { oneLine } from '../terminal/text.ts';
 
 interface Options extends HubChoice {
   browser: boolean;

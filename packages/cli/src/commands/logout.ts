@@ -1,9 +1,9 @@
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { forgetLogin, readLogins } from '../credentials.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { choosePlace, createHubClient } from '../hub-session.ts';
+import { forgetLogin, readLogins } from '../hub/credentials.ts';
+import { choosePlace, createHubClient } from '../hub/hub-session.ts';
 
 const STATUS_UNAUTHORIZED = 401;
 

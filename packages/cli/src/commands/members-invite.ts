@@ -7,8 +7,8 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { oneLine } from '../terminal/text.ts';
 
 type Options = HubOptions & { role: (typeof workspaceRoles)[number] };
 

@@ -1,8 +1,13 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findMember, readInvitations, readMembers, requireMember } from '../member-reference.ts';
-import { addTokenChoice, noteTokens, type TokenChoice } from '../member-tokens.ts';
-import { oneLine } from '../text.ts';
+import {
+  findMember,
+  readInvitations,
+  readMembers,
+  requireMember,
+} from '../find/member-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { addTokenChoice, noteTokens, type TokenChoice } from '../hub/member-tokens.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox members remove PERSON`: removes a member, or revokes the open invitation of an

@@ -7,10 +7,10 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { readMembers, requireMember } from '../member-reference.ts';
-import { addTokenChoice, noteTokens, type TokenChoice } from '../member-tokens.ts';
-import { oneLine } from '../text.ts';
+import { readMembers, requireMember } from '../find/member-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { addTokenChoice, noteTokens, type TokenChoice } from '../hub/member-tokens.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox members role PERSON ROLE`: changes a member's role. With `--json`: `{ok, member,

@@ -1,11 +1,11 @@
 import type { Invitation, Member } from '@signalbox/contract';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { formatAge } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { readInvitations, readMembers } from '../member-reference.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { readInvitations, readMembers } from '../find/member-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox members`: lists the members of the workspace, and for owners and admins the open

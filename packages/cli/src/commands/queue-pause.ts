@@ -5,8 +5,8 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { readQueueScope } from '../queue-scope.ts';
+import { readQueueScope } from '../find/queue-scope.ts';
+import { openHubSession } from '../hub/hub-session.ts';
 
 /**
  * `signalbox queue pause`: hands out no job of the workspace, or of one repository, until `queue

@@ -6,8 +6,8 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { openHubSession } from '../hub-session.ts';
-import { readQueueScope } from '../queue-scope.ts';
+import { readQueueScope } from '../find/queue-scope.ts';
+import { openHubSession } from '../hub/hub-session.ts';
 
 /**
  * `signalbox queue resume`: hands out jobs of the workspace, or of one repository, again. With

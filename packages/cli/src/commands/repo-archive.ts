@@ -5,9 +5,9 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findRepository } from '../repository-reference.ts';
-import { oneLine } from '../text.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox repo archive [REPOSITORY]`: no job of it is handed out any more; `--undo` makes it

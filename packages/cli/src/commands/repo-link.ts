@@ -6,9 +6,9 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { linkClone } from '../linked-clones.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { linkClone } from '../hub/linked-clones.ts';
+import { oneLine } from '../terminal/text.ts';
 import { readClone } from './agent/read-clone.ts';
 
 /**

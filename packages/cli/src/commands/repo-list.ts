@@ -1,11 +1,11 @@
 import type { Repository } from '@signalbox/contract';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { openHubSession } from '../hub-session.ts';
-import { readLinkedClones } from '../linked-clones.ts';
-import { collectPages } from '../pages.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { readLinkedClones } from '../hub/linked-clones.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox repo list`: lists the repositories of the workspace, with their clones on this

@@ -5,8 +5,8 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findRepository } from '../repository-reference.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
 
 /**
  * `signalbox repo pause [REPOSITORY]`: no job of it is handed out until `repo resume`. With

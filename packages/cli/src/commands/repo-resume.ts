@@ -1,6 +1,6 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findRepository } from '../repository-reference.ts';
+import { findRepository } from '../find/repository-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
 
 /**
  * `signalbox repo resume [REPOSITORY]`: agents get its jobs again. With `--json`: `{ok, repoId,

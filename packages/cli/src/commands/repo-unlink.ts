@@ -8,9 +8,9 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { openHubSession } from '../hub-session.ts';
-import { readLinkedClones, unlinkClone } from '../linked-clones.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { readLinkedClones, unlinkClone } from '../hub/linked-clones.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox repo unlink [PATH]`: agents on this machine no longer work on a clone. The repository

@@ -8,15 +8,15 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatAge } from '../duration.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { colorStatus, shortId, statusText } from '../job-text.ts';
-import { parseInteger } from '../numbers.ts';
-import { collectPages } from '../pages.ts';
-import { printFields, printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { formatAge } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { parseInteger } from '../terminal/numbers.ts';
+import { collectPages } from '../terminal/pages.ts';
+import { printFields, printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { colorStatus, shortId, statusText } from '../words/job-text.ts';
 
 type Options = HubOptions & { limit: number };
 

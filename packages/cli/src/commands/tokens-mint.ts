@@ -7,9 +7,9 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatDuration, parseDurationMs } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import { oneLine } from '../text.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatDuration, parseDurationMs } from '../terminal/duration.ts';
+import { oneLine } from '../terminal/text.ts';
 
 type Options = HubOptions & { scope?: Scope[]; expires?: number };
 

@@ -1,8 +1,8 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { openHubSession } from '../hub-session.ts';
-import { findIdByEnding, type IdKind } from '../id-reference.ts';
-import { oneLine } from '../text.ts';
-import { readTokens } from '../token-list.ts';
+import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { oneLine } from '../terminal/text.ts';
+import { readTokens } from '../words/token-list.ts';
 
 const tokenId: IdKind = {
   prefix: 'tok',

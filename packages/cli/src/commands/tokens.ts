@@ -1,9 +1,9 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { formatAge, formatDuration } from '../duration.ts';
-import { openHubSession } from '../hub-session.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
-import { readTokens } from '../token-list.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { formatAge, formatDuration } from '../terminal/duration.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { readTokens } from '../words/token-list.ts';
 
 interface Row {
   kind: string;

@@ -1,9 +1,9 @@
 import { CliError } from '../cli-error.ts';
 import { addJsonOption, defineCommand } from '../command-module.ts';
-import { isSamePlace, type Login, readLogins, saveLogin } from '../credentials.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { printTable } from '../table.ts';
+import { isSamePlace, type Login, readLogins, saveLogin } from '../hub/credentials.ts';
+import type { Io } from '../terminal/io.ts';
+import { printTable } from '../terminal/table.ts';
 
 /**
  * `signalbox use NAME`: makes one of the logins of this machine the current one, which commands

@@ -1,9 +1,9 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { readLogins } from '../credentials.ts';
-import { formatMoment } from '../duration.ts';
-import { choosePlace, createHubClient, openHubSession } from '../hub-session.ts';
-import { printFields } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { readLogins } from '../hub/credentials.ts';
+import { choosePlace, createHubClient, openHubSession } from '../hub/hub-session.ts';
+import { formatMoment } from '../terminal/duration.ts';
+import { printFields } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /**
  * `signalbox whoami`: shows kind, principal, workspace, scopes and expiry of the token in use,

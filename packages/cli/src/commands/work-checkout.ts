@@ -1,5 +1,5 @@
 import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
-import { shortId } from '../job-text.ts';
+import { shortId } from '../words/job-text.ts';
 import { askGit, runGit } from '../work/clone-git.ts';
 import { addWorkOptions, openWork, requireCleanTree } from '../work/work-command.ts';
 

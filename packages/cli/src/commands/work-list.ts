@@ -5,12 +5,12 @@ import {
   defineCommand,
   type HubOptions,
 } from '../command-module.ts';
-import { formatAge } from '../duration.ts';
-import type { Io } from '../io.ts';
-import { colorStatus, shortId, statusText } from '../job-text.ts';
-import { colorVerdict, verdictTexts } from '../landing-text.ts';
-import { printTable } from '../table.ts';
-import { oneLine } from '../text.ts';
+import { formatAge } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { printTable } from '../terminal/table.ts';
+import { oneLine } from '../terminal/text.ts';
+import { colorStatus, shortId, statusText } from '../words/job-text.ts';
+import { colorVerdict, verdictTexts } from '../words/landing-text.ts';
 import { listWorkBranches } from '../work/branches.ts';
 import { openClone } from '../work/clone-git.ts';
 import { readWork, type Work, workJson } from '../work/work-view.ts';

@@ -1,11 +1,11 @@
 import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { formatMoment } from '../duration.ts';
-import type { Io } from '../io.ts';
-import { colorStatus, shortId, statusText } from '../job-text.ts';
-import { colorVerdict, printProof, readEvidence, verdictTexts } from '../landing-text.ts';
-import { printFields } from '../table.ts';
-import { cleanText, oneLine } from '../text.ts';
+import { formatMoment } from '../terminal/duration.ts';
+import type { Io } from '../terminal/io.ts';
+import { printFields } from '../terminal/table.ts';
+import { cleanText, oneLine } from '../terminal/text.ts';
+import { colorStatus, shortId, statusText } from '../words/job-text.ts';
+import { colorVerdict, printProof, readEvidence, verdictTexts } from '../words/landing-text.ts';
 import { countChanges, type FileChange, findBase } from '../work/branches.ts';
 import { runGit } from '../work/clone-git.ts';
 import { addWorkOptions, openWork } from '../work/work-command.ts';

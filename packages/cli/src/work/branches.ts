@@ -1,6 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { shortId } from '../job-text.ts';
+import { shortId } from '../words/job-text.ts';
 import { askGit, type Clone, runGit } from './clone-git.ts';
 
 /** A branch that an agent made in this clone, for one attempt of a job. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** A person's clone, in which git runs with their own configuration and hooks. */
 export interface Clone {

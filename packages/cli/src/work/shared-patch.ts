@@ -1,10 +1,10 @@
 import type { PatchAbsence } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubChoice, openHubSession } from '../hub-session.ts';
-import type { Io, Styles } from '../io.ts';
-import { findJobId } from '../job-reference.ts';
-import { showControls } from '../text.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { type HubChoice, openHubSession } from '../hub/hub-session.ts';
+import type { Io, Styles } from '../terminal/io.ts';
+import { showControls } from '../terminal/text.ts';
 
 const absences: Readonly<Record<PatchAbsence, string>> = {
   not_shared: 'and its agent shares no patch of it',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { addHubOptions, addJsonOption, type HubOptions } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { findWorkBranch, listWorkBranches } from './branches.ts';
 import { type Clone, openClone, runGit } from './clone-git.ts';
 import { readWork, type Work } from './work-view.ts';

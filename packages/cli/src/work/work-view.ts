@@ -1,9 +1,9 @@
 import type { Job, Verdict } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
-import { type HubChoice, type HubSession, openHubSession } from '../hub-session.ts';
-import type { Io } from '../io.ts';
-import { oneLine } from '../text.ts';
+import { type HubChoice, type HubSession, openHubSession } from '../hub/hub-session.ts';
+import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/text.ts';
 import type { WorkBranch } from './branches.ts';
 
 /** A branch of this clone, with what the hub knows of its job. */

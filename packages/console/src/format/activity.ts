@@ -6,7 +6,7 @@ import type {
   ToolSession,
   UsageSoFar,
 } from '@signalbox/contract';
-import type { IconName } from '../parts/icon.tsx';
+import type { IconName } from '../parts/page/icon.tsx';
 import type { LineRange } from './log.ts';
 import { plainText } from './text.ts';
 import { formatDuration } from './time.ts';

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { changeJobs } from '../api/job-bulk.ts';
 import { describeBulk } from '../format/bulk-words.ts';
 import { randomKey } from '../format/random-key.ts';
-import { ActionButton } from '../parts/action-button.tsx';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { showToast } from '../parts/toast.ts';
+import { showToast } from '../parts/dialog/toast.ts';
+import { ActionButton } from '../parts/form/action-button.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import type { Selection } from './use-selection.ts';
 
 interface BulkBarProps {

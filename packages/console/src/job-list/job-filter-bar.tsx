@@ -9,8 +9,8 @@ import {
 } from '../format/job-filters.ts';
 import { kindWords, statusWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
-import { FilterChip } from '../parts/filter-chip.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { FilterChip } from '../parts/form/filter-chip.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 
 /** A pause in typing after which the list is searched. */
 const TYPING_MS = 250;

@@ -6,8 +6,8 @@ import { kindWords, NO_CHANGES, shortWaitingWords, statusWords } from '../format
 import { formatCost } from '../format/money.ts';
 import { plainText } from '../format/text.ts';
 import { formatAbsolute, formatDuration, formatRelative } from '../format/time.ts';
-import { RelativeTime, useNow } from '../parts/relative-time.tsx';
-import { StatusSign } from '../parts/status-badge.tsx';
+import { StatusSign } from '../parts/status/status-badge.tsx';
+import { RelativeTime, useNow } from '../parts/text/relative-time.tsx';
 
 interface JobRowProps {
   job: ListedJob;

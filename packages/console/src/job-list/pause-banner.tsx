@@ -3,10 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { callHub } from '../api/hub-call.ts';
 import { pausesQuery } from '../api/job-queries.ts';
 import { plainText } from '../format/text.ts';
-import { ActionButton } from '../parts/action-button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { RelativeTime } from '../parts/relative-time.tsx';
+import { ActionButton } from '../parts/form/action-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
 
 interface PauseBannersProps {
   workspaceId: string;

@@ -1,7 +1,7 @@
 import type { Job, OutcomeReason } from '@signalbox/contract';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
-import { Markdown } from '../parts/markdown.tsx';
+import { Icon, type IconName } from '../parts/page/icon.tsx';
+import { LinkedText } from '../parts/text/linked-text.tsx';
+import { Markdown } from '../parts/text/markdown.tsx';
 
 const looks: Readonly<
   Record<

@@ -4,9 +4,9 @@ import { parseAnsiLine } from '../format/ansi.ts';
 import { plainStyle } from '../format/ansi-style.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
-import { AnsiText } from '../parts/ansi-line.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { useNow } from '../parts/relative-time.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { AnsiText } from '../parts/text/ansi-line.tsx';
+import { useNow } from '../parts/text/relative-time.tsx';
 
 interface CallTextProps {
   call: ToolCall;

@@ -1,8 +1,8 @@
 import type { Job } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { jobEventsQuery } from '../api/job-queries.ts';
-import { Icon } from '../parts/icon.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { LinkedText } from '../parts/text/linked-text.tsx';
 
 /** Why a job was canceled, as its timeline says. */
 export function CanceledNote({ job }: { job: Job }) {

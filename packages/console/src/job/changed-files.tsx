@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { ChangedFile } from '../format/evidence.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 
 const FILES_STEP = 100;
 

@@ -5,9 +5,9 @@ import { jobPatchQuery } from '../api/job-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { readEvidence } from '../format/evidence.ts';
 import { isFinished } from '../format/job-words.ts';
-import { Command } from '../parts/copy-button.tsx';
-import { ReadFailure } from '../parts/read-failure.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { Command } from '../parts/form/copy-button.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import { Place } from './evidence-card.tsx';
 

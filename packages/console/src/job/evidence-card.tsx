@@ -5,9 +5,9 @@ import { readEvidence } from '../format/evidence.ts';
 import { checkoutCommandOf } from '../format/job-actions.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
-import { Command, CopyButton } from '../parts/copy-button.tsx';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
+import { Command, CopyButton } from '../parts/form/copy-button.tsx';
+import { Icon, type IconName } from '../parts/page/icon.tsx';
+import { LinkedText } from '../parts/text/linked-text.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import { Attachments, Denied, ReportedChecks, Secrets } from './evidence-reports.tsx';
 

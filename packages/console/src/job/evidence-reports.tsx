@@ -4,10 +4,10 @@ import { saveUpload } from '../api/save-upload.ts';
 import { formatBytes } from '../format/bytes.ts';
 import type { AttachedFile, ReportedCheck } from '../format/evidence.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { Icon, type IconName } from '../parts/page/icon.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { LinkedText } from '../parts/text/linked-text.tsx';
 
 /** Commands and files that a warning shows; the rest is folded. */
 const LINES_SHOWN = 5;

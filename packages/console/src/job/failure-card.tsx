@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { logTailQuery } from '../api/log-queries.ts';
 import { findFailureLine } from '../format/log.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { LinkedText } from '../parts/linked-text.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { LinkedText } from '../parts/text/linked-text.tsx';
 import { LogLines } from './log-lines.tsx';
 
 /** Lines of the message that are shown at first, and of the log. */

@@ -5,7 +5,7 @@ import { LOG_PAGE_LINES, type LogLine, type LogRef, logPageQuery } from '../api/
 import { parseAnsiLine } from '../format/ansi.ts';
 import { plainStyle } from '../format/ansi-style.ts';
 import type { FilteredLine } from '../format/log-filter.ts';
-import { ErrorNotice } from '../parts/error-notice.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { useFollowEvents } from './follow-events.ts';
 import { LINE_PX, type LogMarks } from './log-page.tsx';
 import { LogRow } from './log-row.tsx';

@@ -10,11 +10,11 @@ import {
   type JobAction,
 } from '../format/job-actions.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { ActionButton, viewerReason } from '../parts/action-button.tsx';
-import { buttonClasses } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
-import { showToast } from '../parts/toast.ts';
+import { showToast } from '../parts/dialog/toast.ts';
+import { ActionButton, viewerReason } from '../parts/form/action-button.tsx';
+import { buttonClasses } from '../parts/form/button.tsx';
+import { lazyMenu, MenuButton } from '../parts/form/menu-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 
 const JobDialog = lazy(async () => ({ default: (await import('./job-dialogs.tsx')).JobDialog }));
 const { Popup, preload } = lazyMenu(

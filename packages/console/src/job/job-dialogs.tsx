@@ -5,10 +5,10 @@ import { callHub } from '../api/hub-call.ts';
 import { jobQuery, openQuestionsQuery } from '../api/job-queries.ts';
 import type { DialogName } from '../format/job-actions.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Modal } from '../parts/dialog.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
+import { ConfirmDialog } from '../parts/dialog/confirm-dialog.tsx';
+import { Modal } from '../parts/dialog/dialog.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 
 interface JobDialogProps {
   job: Job;

@@ -5,11 +5,11 @@ import { classNames } from '../class-names.ts';
 import { attemptWords } from '../format/job-words.ts';
 import { formatCost } from '../format/run-words.ts';
 import { formatDuration } from '../format/time.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { AgentLink, RunLink } from '../parts/record-links.tsx';
-import { useNow } from '../parts/relative-time.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
+import { CopyButton } from '../parts/form/copy-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { AgentLink, RunLink } from '../parts/record/record-links.tsx';
+import { StatusBadge } from '../parts/status/status-badge.tsx';
+import { useNow } from '../parts/text/relative-time.tsx';
 import { JobActions } from './job-actions.tsx';
 
 /** The end of an id, in which ids differ. */

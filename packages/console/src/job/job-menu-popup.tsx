@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { actionWords, type JobAction } from '../format/job-actions.ts';
-import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
-import type { MenuState } from '../parts/menu-button.tsx';
+import { MenuPopup, menuItemClasses } from '../parts/dialog/menu.tsx';
+import type { MenuState } from '../parts/form/menu-button.tsx';
 
 interface JobMenuPopupProps extends MenuState {
   actions: readonly JobAction[];

@@ -2,7 +2,7 @@ import type { Job } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { logEndQuery } from '../api/log-queries.ts';
-import { Panel } from '../parts/facts.tsx';
+import { Panel } from '../parts/record/facts.tsx';
 import { LogLines } from './log-lines.tsx';
 
 const LINES = 12;

@@ -12,7 +12,7 @@ import {
 } from 'react';
 import { LOG_PAGE_LINES, type LogRef } from '../api/log-queries.ts';
 import { countHidden, type LineRange } from '../format/log.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/form/button.tsx';
 import { useFollowEvents } from './follow-events.ts';
 import { LINE_PX, type LogMarks, LogPage } from './log-page.tsx';
 

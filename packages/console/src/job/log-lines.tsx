@@ -1,6 +1,6 @@
 import { type AnsiLine, parseAnsiLine } from '../format/ansi.ts';
 import { plainStyle } from '../format/ansi-style.ts';
-import { AnsiText } from '../parts/ansi-line.tsx';
+import { AnsiText } from '../parts/text/ansi-line.tsx';
 
 /** A few lines of a log, as a terminal shows them. */
 export function LogLines({ lines }: { lines: readonly { line: number; text: string }[] }) {

@@ -3,8 +3,8 @@ import { type MouseEvent, useLayoutEffect, useMemo } from 'react';
 import { LOG_PAGE_LINES, type LogRef, logPageQuery } from '../api/log-queries.ts';
 import type { ShownCall } from '../format/activity.ts';
 import { countHidden, isHidden, type LineRange, type LogGroup } from '../format/log.ts';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { LogRow, type RowLook } from './log-row.tsx';
 import { styleLines } from './styled-lines.ts';
 

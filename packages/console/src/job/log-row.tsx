@@ -6,8 +6,8 @@ import { classNames } from '../class-names.ts';
 import type { AnsiLine } from '../format/ansi.ts';
 import type { LogGroup } from '../format/log.ts';
 import { formatAbsolute, formatClock } from '../format/time.ts';
-import { AnsiText } from '../parts/ansi-line.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { AnsiText } from '../parts/text/ansi-line.tsx';
 import { CallText } from './call-text.tsx';
 
 export type RowLook = 'plain' | 'marked' | 'found' | 'match';

@@ -19,9 +19,9 @@ import {
   parseLineRange,
 } from '../format/log.ts';
 import { emptyTextOf, type LogFilter, logFilterWords } from '../format/log-filter.ts';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
 import { FilteredLog } from './filtered-log.tsx';
 import { LogBox, type LogBoxHandle } from './log-box.tsx';
 import { LogToolbar } from './log-toolbar.tsx';

@@ -5,9 +5,9 @@ import type { LogRef } from '../api/log-queries.ts';
 import { saveLog } from '../api/save-log.ts';
 import { formatBytes } from '../format/bytes.ts';
 import { type LogFilter, logFilters, logFilterWords } from '../format/log-filter.ts';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import type { FilteredLines } from './use-filtered-lines.ts';
 import type { LogSearch } from './use-log-search.ts';
 

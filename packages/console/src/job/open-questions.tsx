@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { openQuestionsQuery } from '../api/job-queries.ts';
-import { DecisionCard } from '../parts/decision-card.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { DecisionCard } from '../parts/record/decision-card.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 

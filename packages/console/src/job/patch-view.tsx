@@ -2,8 +2,8 @@ import { useMemo, useState } from 'react';
 import { classNames } from '../class-names.ts';
 import { type PatchFile, type PatchLine, parsePatch } from '../format/patch.ts';
 import { plainText } from '../format/text.ts';
-import { Button } from '../parts/button.tsx';
-import { keepReachable } from '../parts/scroll-box.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { keepReachable } from '../parts/page/scroll-box.tsx';
 
 /** Files with more lines are folded at first; so are those after many lines. */
 const FILE_LINES_OPEN = 300;

@@ -2,8 +2,8 @@ import type { Plan } from '@signalbox/contract';
 import { classNames } from '../class-names.ts';
 import { progressOfPlan } from '../format/activity.ts';
 import { plainText } from '../format/text.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { keepReachable } from '../parts/scroll-box.tsx';
+import { Icon, type IconName } from '../parts/page/icon.tsx';
+import { keepReachable } from '../parts/page/scroll-box.tsx';
 
 type Status = Plan['entries'][number]['status'];
 

@@ -2,8 +2,8 @@ import { endpointPaths } from 'virtual:contract-data';
 import type { Job } from '@signalbox/contract';
 import { useMemo } from 'react';
 import { plainText } from '../format/text.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { ScrollBox } from '../parts/scroll-box.tsx';
+import { CopyButton } from '../parts/form/copy-button.tsx';
+import { ScrollBox } from '../parts/page/scroll-box.tsx';
 
 /** The job as the interface returns it, and the call that returns it. */
 export function RawTab({ job }: { job: Job }) {

@@ -4,13 +4,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { kindWords } from '../format/job-words.ts';
-import { ActionButton } from '../parts/action-button.tsx';
-import { Button } from '../parts/button.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { FieldFrame, inputClasses, TextField } from '../parts/field.tsx';
-import { Fold } from '../parts/fold.tsx';
-import { Keys } from '../parts/keys.tsx';
-import { showToast } from '../parts/toast.ts';
+import { showToast } from '../parts/dialog/toast.ts';
+import { ActionButton } from '../parts/form/action-button.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { FieldFrame, inputClasses, TextField } from '../parts/form/field.tsx';
+import { Fold } from '../parts/page/fold.tsx';
+import { Keys } from '../parts/page/keys.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import {
   type DraftFaults,
   type EnqueueRequest,

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 import { jobsQuery } from '../api/job-queries.ts';
 import { plainText } from '../format/text.ts';
-import { FieldFrame, inputClasses } from '../parts/field.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { StatusSign } from '../parts/status-badge.tsx';
+import { FieldFrame, inputClasses } from '../parts/form/field.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { StatusSign } from '../parts/status/status-badge.tsx';
 
 const FOUND_MAX = 6;
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { classNames } from '../class-names.ts';
-import { FieldFrame, inputClasses } from '../parts/field.tsx';
-import { Markdown } from '../parts/markdown.tsx';
+import { FieldFrame, inputClasses } from '../parts/form/field.tsx';
+import { Markdown } from '../parts/text/markdown.tsx';
 
 const views = [
   { name: 'write', word: 'Write' },

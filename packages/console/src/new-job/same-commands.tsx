@@ -1,8 +1,8 @@
 import { enqueuePath } from 'virtual:contract-data';
 import { curlOf, enqueueCommandOf } from '../format/job-commands.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Fold } from '../parts/fold.tsx';
-import { ScrollBox } from '../parts/scroll-box.tsx';
+import { CopyButton } from '../parts/form/copy-button.tsx';
+import { Fold } from '../parts/page/fold.tsx';
+import { ScrollBox } from '../parts/page/scroll-box.tsx';
 import type { EnqueueRequest } from './job-draft.ts';
 
 /** The commands that make the same job from a terminal. */

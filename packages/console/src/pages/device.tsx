@@ -4,13 +4,13 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { hasCode } from '../api/hub-error.ts';
 import { deviceApprovalQuery } from '../api/session-queries.ts';
-import { CardPage } from '../parts/card-page.tsx';
-import { DeviceAnswerForm } from '../parts/device-answer-form.tsx';
-import { DeviceEndState } from '../parts/device-end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { useNow } from '../parts/relative-time.tsx';
+import { DeviceAnswerForm } from '../parts/form/device-answer-form.tsx';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { DeviceEndState } from '../parts/status/device-end-state.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { Loading } from '../parts/status/loading.tsx';
+import { useNow } from '../parts/text/relative-time.tsx';
 
 const route = getRouteApi('/device');
 

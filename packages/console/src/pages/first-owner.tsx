@@ -4,22 +4,22 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { callHub } from '../api/hub-call.ts';
 import { firstOwnerQuery, sessionQuery } from '../api/session-queries.ts';
 import { findSlugFault, slugFor } from '../format/slug.ts';
-import { Button, buttonClasses } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { PasswordField, TextField } from '../parts/field.tsx';
+import { Button, buttonClasses } from '../parts/form/button.tsx';
+import { PasswordField, TextField } from '../parts/form/field.tsx';
 import {
   findAddressFault,
   findEmptyFault,
   findLengthFault,
   foundFaults,
   useFormFields,
-} from '../parts/form-fields.ts';
-import { useLinkToken } from '../parts/link-token.ts';
-import { Loading } from '../parts/loading.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { WorkspaceFields } from '../parts/workspace-fields.tsx';
+} from '../parts/form/form-fields.ts';
+import { WorkspaceFields } from '../parts/form/workspace-fields.tsx';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { useLinkToken } from '../parts/page/link-token.ts';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { EndState } from '../parts/status/end-state.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { Loading } from '../parts/status/loading.tsx';
 
 /** The page of the one-time link that a new hub prints. */
 export function FirstOwnerPage() {

@@ -3,18 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { invitationQuery, type OpenInvitation, sessionQuery } from '../api/session-queries.ts';
-import { buttonClasses } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
+import { buttonClasses } from '../parts/form/button.tsx';
 import {
   AcceptAsNewPerson,
   AcceptSignedIn,
   AcceptWithPassword,
-} from '../parts/invitation-forms.tsx';
-import { useLinkToken } from '../parts/link-token.ts';
-import { Loading } from '../parts/loading.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
+} from '../parts/form/invitation-forms.tsx';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { useLinkToken } from '../parts/page/link-token.ts';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { EndState } from '../parts/status/end-state.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { Loading } from '../parts/status/loading.tsx';
 
 /** The page of an invitation link: shows what it is for, and accepts it. */
 export function InvitationPage() {

@@ -6,12 +6,12 @@ import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { draftOfJob, emptyDraft } from '../new-job/job-draft.ts';
 import { JobForm } from '../new-job/job-form.tsx';
 import { readStoredDraft, type StoredDraft } from '../new-job/stored-draft.ts';
-import { viewerReason } from '../parts/action-button.tsx';
-import { Button } from '../parts/button.tsx';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { viewerReason } from '../parts/form/action-button.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { EmptyState } from '../parts/status/empty-state.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/jobs/new');

@@ -1,8 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { buttonClasses } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { Command } from '../parts/copy-button.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
+import { buttonClasses } from '../parts/form/button.tsx';
+import { Command } from '../parts/form/copy-button.tsx';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
 
 const route = getRouteApi('/');
 

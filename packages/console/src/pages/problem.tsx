@@ -2,10 +2,10 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { hasCode } from '../api/hub-error.ts';
 import { useLiveState } from '../live/live-state.ts';
-import { Button, buttonClasses } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
+import { Button, buttonClasses } from '../parts/form/button.tsx';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 
 /** Shown for unknown paths, and for workspaces of which the person is not a member. */
 export function NotFoundPage() {

@@ -4,13 +4,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { repositoryPagesQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { ListPage, MoreButton, rowLinkClasses } from '../parts/page-parts.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { ReadFailure } from '../parts/read-failure.tsx';
-import { RelativeTime } from '../parts/relative-time.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { ListPage, MoreButton, rowLinkClasses } from '../parts/page/page-parts.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { EmptyState } from '../parts/status/empty-state.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 

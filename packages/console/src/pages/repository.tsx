@@ -11,17 +11,17 @@ import {
 import { hasCode } from '../api/hub-error.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
-import { AgentSign } from '../parts/agent-status.tsx';
-import { Command, CopyId } from '../parts/copy-button.tsx';
-import { EndState } from '../parts/end-state.tsx';
-import { Facts, Panel } from '../parts/facts.tsx';
-import { BackLink, innerLinkClasses } from '../parts/page-parts.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { ReadFailure } from '../parts/read-failure.tsx';
-import { RelativeTime } from '../parts/relative-time.tsx';
-import { RepositoryActions } from '../parts/repository-actions.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
+import { Command, CopyId } from '../parts/form/copy-button.tsx';
+import { BackLink, innerLinkClasses } from '../parts/page/page-parts.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { Facts, Panel } from '../parts/record/facts.tsx';
+import { RepositoryActions } from '../parts/record/repository-actions.tsx';
+import { AgentSign } from '../parts/status/agent-status.tsx';
+import { EndState } from '../parts/status/end-state.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
+import { StatusBadge } from '../parts/status/status-badge.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
 import { RepositoryState } from './repositories.tsx';
 
 const workspace = getRouteApi('/w/$slug');

@@ -10,17 +10,17 @@ import {
   passwordResetQuery,
   sessionQuery,
 } from '../api/session-queries.ts';
-import { Button, buttonClasses } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { EndState } from '../parts/end-state.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { PasswordField } from '../parts/field.tsx';
-import { FixedAddress } from '../parts/fixed-address.tsx';
-import { findLengthFault, useFormFields } from '../parts/form-fields.ts';
-import { useLinkToken } from '../parts/link-token.ts';
-import { Loading } from '../parts/loading.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { RelativeTime } from '../parts/relative-time.tsx';
+import { Button, buttonClasses } from '../parts/form/button.tsx';
+import { PasswordField } from '../parts/form/field.tsx';
+import { findLengthFault, useFormFields } from '../parts/form/form-fields.ts';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { FixedAddress } from '../parts/page/fixed-address.tsx';
+import { useLinkToken } from '../parts/page/link-token.ts';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { EndState } from '../parts/status/end-state.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { Loading } from '../parts/status/loading.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
 
 /** The page of a password-reset link: sets a new password in place of a lost one. */
 export function ResetPasswordPage() {

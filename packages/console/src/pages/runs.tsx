@@ -5,14 +5,14 @@ import { runsQuery } from '../api/fleet-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { openWord, titleOfRun } from '../format/run-words.ts';
 import { plainText } from '../format/text.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { ListPage, MoreButton, rowLinkClasses } from '../parts/page-parts.tsx';
-import { usePageTitle } from '../parts/page-title.ts';
-import { ReadFailure } from '../parts/read-failure.tsx';
-import { RelativeTime } from '../parts/relative-time.tsx';
-import { useRepositoryLabels } from '../parts/repository-labels.ts';
-import { RunStatus } from '../parts/run-status.tsx';
-import { SkeletonRows } from '../parts/skeleton.tsx';
+import { ListPage, MoreButton, rowLinkClasses } from '../parts/page/page-parts.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { useRepositoryLabels } from '../parts/record/repository-labels.ts';
+import { EmptyState } from '../parts/status/empty-state.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
+import { RunStatus } from '../parts/status/run-status.tsx';
+import { SkeletonRows } from '../parts/status/skeleton.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 

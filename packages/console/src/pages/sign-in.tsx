@@ -2,17 +2,17 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { callHub } from '../api/hub-call.ts';
 import { sessionQuery } from '../api/session-queries.ts';
-import { Button } from '../parts/button.tsx';
-import { CardPage } from '../parts/card-page.tsx';
-import { ErrorNotice } from '../parts/error-notice.tsx';
-import { PasswordField, TextField } from '../parts/field.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { PasswordField, TextField } from '../parts/form/field.tsx';
 import {
   findAddressFault,
   findEmptyFault,
   foundFaults,
   useFormFields,
-} from '../parts/form-fields.ts';
-import { usePageTitle } from '../parts/page-title.ts';
+} from '../parts/form/form-fields.ts';
+import { CardPage } from '../parts/page/card-page.tsx';
+import { usePageTitle } from '../parts/page/page-title.ts';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
 
 const route = getRouteApi('/sign-in');
 

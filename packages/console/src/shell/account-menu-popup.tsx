@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { type Person, sessionQuery, signedOut } from '../api/session-queries.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
-import type { MenuState } from '../parts/menu-button.tsx';
-import { readTheme, type Theme, themes, writeTheme } from '../parts/theme.ts';
+import { MenuPopup, menuItemClasses } from '../parts/dialog/menu.tsx';
+import type { MenuState } from '../parts/form/menu-button.tsx';
+import { Icon, type IconName } from '../parts/page/icon.tsx';
+import { readTheme, type Theme, themes, writeTheme } from '../parts/page/theme.ts';
 
 const themeLooks: Readonly<Record<Theme, { icon: IconName; word: string }>> = {
   system: { icon: 'monitor', word: 'Theme of the system' },

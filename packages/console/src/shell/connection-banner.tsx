@@ -1,7 +1,7 @@
 import { bannerWords } from '../format/connection-words.ts';
 import { useLiveState } from '../live/live-state.ts';
-import { Icon } from '../parts/icon.tsx';
-import { useNow } from '../parts/relative-time.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { useNow } from '../parts/text/relative-time.tsx';
 
 /**
  * Says that the connection to the hub is lost, at the lower edge of the window. The margin below

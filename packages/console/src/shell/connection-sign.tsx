@@ -1,7 +1,7 @@
 import { classNames } from '../class-names.ts';
 import { signWords } from '../format/connection-words.ts';
 import { useLiveState } from '../live/live-state.ts';
-import { useNow } from '../parts/relative-time.tsx';
+import { useNow } from '../parts/text/relative-time.tsx';
 
 /** Shows "live", "reconnecting" or "offline since 14:02"; where there is no room, only the sign. */
 export function ConnectionSign({ isSmall = false }: { isSmall?: boolean }) {

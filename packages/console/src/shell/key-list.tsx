@@ -1,6 +1,6 @@
 import { activeKeys } from '../keys/key-registry.ts';
-import { Modal } from '../parts/dialog.tsx';
-import { Keys } from '../parts/keys.tsx';
+import { Modal } from '../parts/dialog/dialog.tsx';
+import { Keys } from '../parts/page/keys.tsx';
 
 /** All keys that work on the page that is shown, by group. */
 export function KeyList({ onClose }: { onClose: () => void }) {

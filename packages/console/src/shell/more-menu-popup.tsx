@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
-import { Icon } from '../parts/icon.tsx';
-import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
-import type { MenuState } from '../parts/menu-button.tsx';
+import { MenuPopup, menuItemClasses } from '../parts/dialog/menu.tsx';
+import type { MenuState } from '../parts/form/menu-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 import type { NavEntry } from './nav-entries.ts';
 import { NavLink } from './nav-link.tsx';
 

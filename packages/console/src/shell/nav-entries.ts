@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router';
-import type { IconName } from '../parts/icon.tsx';
+import type { IconName } from '../parts/page/icon.tsx';
 
 /** A page of the navigation. */
 export interface NavEntry {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { decisionCountsQuery } from '../api/decision-queries.ts';
-import { setTitleCount } from '../parts/page-title.ts';
+import { setTitleCount } from '../parts/page/page-title.ts';
 
 /** The number of open questions as text, such as `3` or `1,000+`; null: none, or not known. */
 export function useOpenDecisions(workspaceId: string): string | null {

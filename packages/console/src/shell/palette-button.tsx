@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { activeKeys } from '../keys/key-registry.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 import { PALETTE_KEYS } from './palette-keys.ts';
 
 /** Opens the palette, whose code is loaded when a pointer or the focus reaches the button. */

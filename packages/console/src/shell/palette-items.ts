@@ -9,9 +9,9 @@ import { agentStatusWords } from '../format/agent-words.ts';
 import { statusWords } from '../format/job-words.ts';
 import { plainText } from '../format/text.ts';
 import type { KeyAction } from '../keys/key-registry.ts';
-import type { IconName } from '../parts/icon.tsx';
-import { statusIcon } from '../parts/status-badge.tsx';
-import { type Theme, themes, writeTheme } from '../parts/theme.ts';
+import type { IconName } from '../parts/page/icon.tsx';
+import { type Theme, themes, writeTheme } from '../parts/page/theme.ts';
+import { statusIcon } from '../parts/status/status-badge.tsx';
 import { workspaceHome } from '../routes/workspace-home.ts';
 import { settingsPages, useNavEntries } from './nav-entries.ts';
 

@@ -3,8 +3,8 @@ import { Dialog } from '@base-ui/react/dialog';
 import { useRef, useState } from 'react';
 import type { Membership } from '../api/session-queries.ts';
 import { activeKeys } from '../keys/key-registry.ts';
-import { Icon } from '../parts/icon.tsx';
-import { Keys } from '../parts/keys.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { Keys } from '../parts/page/keys.tsx';
 import { type PaletteGroup, type PaletteItem, usePaletteGroups } from './palette-items.ts';
 import { PALETTE_KEYS } from './palette-keys.ts';
 

@@ -1,7 +1,7 @@
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
-import { Icon } from '../parts/icon.tsx';
-import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
+import { lazyMenu, MenuButton } from '../parts/form/menu-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionSign } from './connection-sign.tsx';
 import { PHONE_ENTRIES_MAX, useNavEntries } from './nav-entries.ts';

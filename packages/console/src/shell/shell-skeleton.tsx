@@ -1,4 +1,4 @@
-import { PageSkeleton, SkeletonBar } from '../parts/skeleton.tsx';
+import { PageSkeleton, SkeletonBar } from '../parts/status/skeleton.tsx';
 import { shellGrid, sidebarClasses, topBarClasses } from './shell-layout.ts';
 
 /** The shell while the session is being read: the same places, without any data. */

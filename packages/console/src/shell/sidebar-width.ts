@@ -1,4 +1,4 @@
-import { storeChoice } from '../parts/stored-choice.ts';
+import { storeChoice } from '../parts/page/stored-choice.ts';
 
 /** Switches between the wide and the narrow sidebar, and stores the choice for the next visit. */
 export function toggleSidebar(): void {

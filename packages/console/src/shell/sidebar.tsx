@@ -1,7 +1,7 @@
 import type { Membership, Person } from '../api/session-queries.ts';
 import { classNames } from '../class-names.ts';
-import { Icon } from '../parts/icon.tsx';
-import { Keys } from '../parts/keys.tsx';
+import { Icon } from '../parts/page/icon.tsx';
+import { Keys } from '../parts/page/keys.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ConnectionSign } from './connection-sign.tsx';
 import { type NavEntry, useNavEntries } from './nav-entries.ts';

@@ -2,9 +2,9 @@ import { Menu } from '@base-ui/react/menu';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Membership } from '../api/session-queries.ts';
-import { Icon } from '../parts/icon.tsx';
-import { MenuPopup, menuItemClasses } from '../parts/menu.tsx';
-import type { MenuState } from '../parts/menu-button.tsx';
+import { MenuPopup, menuItemClasses } from '../parts/dialog/menu.tsx';
+import type { MenuState } from '../parts/form/menu-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 import { workspaceHome } from '../routes/workspace-home.ts';
 import { Initial } from './initial.tsx';
 

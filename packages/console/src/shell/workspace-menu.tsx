@@ -1,6 +1,6 @@
 import type { Membership } from '../api/session-queries.ts';
-import { Icon } from '../parts/icon.tsx';
-import { lazyMenu, MenuButton } from '../parts/menu-button.tsx';
+import { lazyMenu, MenuButton } from '../parts/form/menu-button.tsx';
+import { Icon } from '../parts/page/icon.tsx';
 import { Initial } from './initial.tsx';
 
 const { Popup, preload } = lazyMenu(

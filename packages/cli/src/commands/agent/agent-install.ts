@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { addExamples, defineCommand } from '../../command-module.ts';
-import type { Io } from '../../io.ts';
-import { printFields } from '../../table.ts';
+import type { Io } from '../../terminal/io.ts';
+import { printFields } from '../../terminal/table.ts';
 import { planAgent } from './config/agent-plan.ts';
 import {
   addServiceOptions,

@@ -1,14 +1,14 @@
 import type { AgentEvent, StopReason } from '@signalbox/agent';
-import { formatDuration } from '../../duration.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import type { HubSession } from '../../hub-session.ts';
-import type { Io, Styles } from '../../io.ts';
-import { exitCodeOf, shortId } from '../../job-text.ts';
-import { verdictTexts } from '../../landing-text.ts';
-import type { LinkedClone } from '../../linked-clones.ts';
-import { gistOf } from '../../markdown-text.ts';
-import { printFields } from '../../table.ts';
-import { oneLine, truncateText } from '../../text.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
+import type { LinkedClone } from '../../hub/linked-clones.ts';
+import { formatDuration } from '../../terminal/duration.ts';
+import type { Io, Styles } from '../../terminal/io.ts';
+import { gistOf } from '../../terminal/markdown-text.ts';
+import { printFields } from '../../terminal/table.ts';
+import { oneLine, truncateText } from '../../terminal/text.ts';
+import { exitCodeOf, shortId } from '../../words/job-text.ts';
+import { verdictTexts } from '../../words/landing-text.ts';
 import { createEventLog, describeLifecycle, type Entry, type EventLog } from './event-log.ts';
 
 export interface AgentLog extends EventLog<AgentEvent> {

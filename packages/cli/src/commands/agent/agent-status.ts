@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { defineCommand } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { printFields } from '../../table.ts';
+import { printFields } from '../../terminal/table.ts';
 import { addServiceOptions, checkServiceName, type ServiceOptions } from './unit/plan-unit.ts';
 import { readServiceFile } from './unit/unit-disk.ts';
 import { programIn } from './unit/unit-file.ts';

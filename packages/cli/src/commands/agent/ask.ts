@@ -3,8 +3,8 @@ import { uncertaintyKinds } from '@signalbox/contract';
 import { Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { parseDurationMs } from '../../duration.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { parseDurationMs } from '../../terminal/duration.ts';
 import { jobContextOf } from './job-context.ts';
 
 interface Options {

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError } from '../../cli-error.ts';
-import { stateDirectory } from '../../config-file.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { HubSession } from '../../hub-session.ts';
-import type { Io } from '../../io.ts';
-import { type LinkedClone, readLinkedClones } from '../../linked-clones.ts';
-import { findRepository } from '../../repository-reference.ts';
+import { findRepository } from '../../find/repository-reference.ts';
+import { stateDirectory } from '../../hub/config-file.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
+import { type LinkedClone, readLinkedClones } from '../../hub/linked-clones.ts';
+import type { Io } from '../../terminal/io.ts';
 import type { AgentPlan, RepositoryPlan } from './config/agent-plan.ts';
 import { readClone } from './read-clone.ts';
 

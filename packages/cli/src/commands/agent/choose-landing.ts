@@ -1,6 +1,6 @@
 import { CHECK_COMMAND_CHARS_MAX, CHECK_LIMIT_MS_MAX, CHECKS_MAX } from '@signalbox/agent';
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDurationMs } from '../../duration.ts';
+import { parseDurationMs } from '../../terminal/duration.ts';
 
 /** The options of `agent start` about the commits of finished jobs. */
 export interface LandingChoice {

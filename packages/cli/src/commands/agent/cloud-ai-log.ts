@@ -1,9 +1,9 @@
 import type { CloudAiEvent } from '@signalbox/agent';
-import { formatDuration } from '../../duration.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import type { Io, Styles } from '../../io.ts';
-import { shortId } from '../../job-text.ts';
-import { oneLine, truncateText } from '../../text.ts';
+import { formatDuration } from '../../terminal/duration.ts';
+import type { Io, Styles } from '../../terminal/io.ts';
+import { oneLine, truncateText } from '../../terminal/text.ts';
+import { shortId } from '../../words/job-text.ts';
 import { createEventLog, describeLifecycle, type Entry, type EventLog } from './event-log.ts';
 
 const MESSAGE_WIDTH = 160;

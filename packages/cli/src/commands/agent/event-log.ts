@@ -1,10 +1,10 @@
 import type { LifecycleEvent } from '@signalbox/agent';
-import { formatClock } from '../../duration.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Io, Styles } from '../../io.ts';
-import { createLiveLines } from '../../live-lines.ts';
-import { oneLine } from '../../text.ts';
+import { formatClock } from '../../terminal/duration.ts';
+import type { Io, Styles } from '../../terminal/io.ts';
+import { createLiveLines } from '../../terminal/live-lines.ts';
+import { oneLine } from '../../terminal/text.ts';
 
 /** Shows the events of an agent, one line each. */
 export interface EventLog<Event> {

@@ -13,10 +13,10 @@ import {
 import { CliError } from '../../cli-error.ts';
 import { addExamples, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { type HubSession, openHubSession } from '../../hub-session.ts';
-import type { Io } from '../../io.ts';
-import { oneLine } from '../../text.ts';
-import { hideTokenVariable } from '../../token-variable.ts';
+import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
+import { hideTokenVariable } from '../../hub/token-variable.ts';
+import type { Io } from '../../terminal/io.ts';
+import { oneLine } from '../../terminal/text.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { agentStateDir, type ChosenClone, chooseClones } from './choose-clones.ts';

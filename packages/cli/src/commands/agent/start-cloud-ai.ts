@@ -16,14 +16,14 @@ import {
   defineCommand,
   type HubOptions,
 } from '../../command-module.ts';
-import { parseDurationMs } from '../../duration.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { type HubSession, openHubSession } from '../../hub-session.ts';
-import type { Io } from '../../io.ts';
-import { parseInteger } from '../../numbers.ts';
-import { printFields } from '../../table.ts';
-import { oneLine } from '../../text.ts';
-import { hideTokenVariable } from '../../token-variable.ts';
+import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
+import { hideTokenVariable } from '../../hub/token-variable.ts';
+import { parseDurationMs } from '../../terminal/duration.ts';
+import type { Io } from '../../terminal/io.ts';
+import { parseInteger } from '../../terminal/numbers.ts';
+import { printFields } from '../../terminal/table.ts';
+import { oneLine } from '../../terminal/text.ts';
 import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
 import { agentStateDir } from './choose-clones.ts';
 import { createCloudAiLog } from './cloud-ai-log.ts';

@@ -2,8 +2,8 @@ import { claudePermissionModes, codexSandboxes } from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addHubOptions, addJsonOption, type HubOptions } from '../../command-module.ts';
-import { parseDurationMs } from '../../duration.ts';
-import { parseInteger } from '../../numbers.ts';
+import { parseDurationMs } from '../../terminal/duration.ts';
+import { parseInteger } from '../../terminal/numbers.ts';
 import { executorNames, type ToolChoice } from './choose-executor.ts';
 import { addLandingOptions, type LandingChoice } from './choose-landing.ts';
 

@@ -10,12 +10,12 @@ import {
   defineCommand,
   type HubOptions,
 } from '../../command-module.ts';
-import { formatDuration, parseDurationMs } from '../../duration.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { HubSession } from '../../hub-session.ts';
-import type { Io } from '../../io.ts';
-import { shortId } from '../../job-text.ts';
-import { oneLine } from '../../text.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
+import { formatDuration, parseDurationMs } from '../../terminal/duration.ts';
+import type { Io } from '../../terminal/io.ts';
+import { oneLine } from '../../terminal/text.ts';
+import { shortId } from '../../words/job-text.ts';
 import { listWorkBranches } from '../../work/branches.ts';
 import { type Clone, openClone, runGit } from '../../work/clone-git.ts';
 import { readWork, type Work } from '../../work/work-view.ts';

@@ -1,6 +1,6 @@
 import { addChatTeamByAdmin } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { oneLine } from '../../text.ts';
+import { oneLine } from '../../terminal/text.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 
 interface Options {

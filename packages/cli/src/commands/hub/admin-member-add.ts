@@ -2,7 +2,7 @@ import { type WorkspaceRole, workspaceRoles } from '@signalbox/contract';
 import { inviteMemberByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { formatMoment } from '../../duration.ts';
+import { formatMoment } from '../../terminal/duration.ts';
 import { explainAddress } from './admin-link.ts';
 import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
 

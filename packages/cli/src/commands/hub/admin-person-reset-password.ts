@@ -1,8 +1,8 @@
 import { resetPasswordByAdmin } from '@signalbox/hub';
 import { CliError } from '../../cli-error.ts';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { formatMoment } from '../../duration.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { formatMoment } from '../../terminal/duration.ts';
 import { explainAddress } from './admin-link.ts';
 import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
 

@@ -2,7 +2,7 @@ import { type Scope, scopes } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { formatMoment, parseDurationMs } from '../../duration.ts';
+import { formatMoment, parseDurationMs } from '../../terminal/duration.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 
 interface Options {

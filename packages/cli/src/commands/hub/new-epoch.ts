@@ -1,7 +1,7 @@
 import type { EpochReport } from '@signalbox/hub';
 import type { Command } from 'commander';
-import type { Io } from '../../io.ts';
-import { oneLine } from '../../text.ts';
+import type { Io } from '../../terminal/io.ts';
+import { oneLine } from '../../terminal/text.ts';
 
 /** Live tokens that are listed; `--json` has all. */
 const LISTED_MAX = 50;

@@ -1,6 +1,6 @@
 import { restoreHub } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { formatMoment } from '../../duration.ts';
+import { formatMoment } from '../../terminal/duration.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 import { addKeepTokens, noteEpoch } from './new-epoch.ts';
 

@@ -1,5 +1,5 @@
 import { ACTIVITIES_LIMIT_MAX, type ListedJob, type ToolCall } from '@signalbox/contract';
-import type { HubSession } from '../../hub-session.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
 
 /** More running jobs are shown without their calls, so that each reading stays small. */
 const JOBS_MAX = 20;

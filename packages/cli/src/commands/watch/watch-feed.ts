@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChangeKind, ListedJob, ListedUncertainty, ToolCall } from '@signalbox/contract';
-import type { HubSession } from '../../hub-session.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
 import { createCallsReader, type JobCall } from './watch-calls.ts';
 
 /** The records that the view shows, as they are at one moment. */

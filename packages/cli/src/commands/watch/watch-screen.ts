@@ -1,10 +1,10 @@
 import type { ListedJob } from '@signalbox/contract';
-import { callLine } from '../../activity-text.ts';
-import { formatAge } from '../../duration.ts';
-import type { Styles } from '../../io.ts';
-import { listedStatus, shortId } from '../../job-text.ts';
-import { deadlineText, kindWords } from '../../question-text.ts';
-import { cleanText, oneLine, padText, truncateText, wrapLine } from '../../text.ts';
+import { formatAge } from '../../terminal/duration.ts';
+import type { Styles } from '../../terminal/io.ts';
+import { cleanText, oneLine, padText, truncateText, wrapLine } from '../../terminal/text.ts';
+import { callLine } from '../../words/activity-text.ts';
+import { listedStatus, shortId } from '../../words/job-text.ts';
+import { deadlineText, kindWords } from '../../words/question-text.ts';
 import type { WatchData } from './watch-feed.ts';
 import {
   type OpenQuestion,

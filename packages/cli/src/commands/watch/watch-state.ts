@@ -1,5 +1,5 @@
 import type { Uncertainty } from '@signalbox/contract';
-import type { Choice } from '../../question-text.ts';
+import type { Choice } from '../../words/question-text.ts';
 import type { WatchData } from './watch-feed.ts';
 
 /** The part of the view that keys change. */

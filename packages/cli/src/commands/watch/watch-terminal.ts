@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from 'node:readline';
-import type { Control, Io } from '../../io.ts';
+import type { Control, Io } from '../../terminal/io.ts';
 import type { ScreenSize } from './watch-screen.ts';
 import type { Key } from './watch-state.ts';
 

@@ -1,6 +1,5 @@
 import type { ListedJob, ListedUncertainty } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
-import { callLine } from '../../activity-text.ts';
 import {
   addExamples,
   addHubOptions,
@@ -8,12 +7,13 @@ import {
   defineCommand,
   type HubOptions,
 } from '../../command-module.ts';
-import { formatClock } from '../../duration.ts';
-import { type HubSession, openHubSession } from '../../hub-session.ts';
-import type { Io } from '../../io.ts';
-import { colorStatus, shortId, statusText } from '../../job-text.ts';
-import { choicesOf, kindWords } from '../../question-text.ts';
-import { oneLine, stripSequences, textWidth } from '../../text.ts';
+import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
+import { formatClock } from '../../terminal/duration.ts';
+import type { Io } from '../../terminal/io.ts';
+import { oneLine, stripSequences, textWidth } from '../../terminal/text.ts';
+import { callLine } from '../../words/activity-text.ts';
+import { colorStatus, shortId, statusText } from '../../words/job-text.ts';
+import { choicesOf, kindWords } from '../../words/question-text.ts';
 import type { JobCall } from './watch-calls.ts';
 import { followWorkspace, type WatchData } from './watch-feed.ts';
 import { renderScreen } from './watch-screen.ts';

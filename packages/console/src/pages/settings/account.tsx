@@ -7,21 +7,21 @@ import { sessionQuery, sessionsQuery } from '../../api/session-queries.ts';
 import type { ConsoleSession } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { describeBrowser } from '../../format/user-agent.ts';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { PasswordField, TextField } from '../../parts/field.tsx';
+import { showToast } from '../../parts/dialog/toast.ts';
+import { Button } from '../../parts/form/button.tsx';
+import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
+import { PasswordField, TextField } from '../../parts/form/field.tsx';
 import {
   findEmptyFault,
   findLengthFault,
   foundFaults,
   useFormFields,
-} from '../../parts/form-fields.ts';
-import { usePageTitle } from '../../parts/page-title.ts';
-import { RelativeTime } from '../../parts/relative-time.tsx';
+} from '../../parts/form/form-fields.ts';
+import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField } from '../../parts/settings/controls.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
-import { showToast } from '../../parts/toast.ts';
+import { ErrorNotice } from '../../parts/status/error-notice.tsx';
+import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 

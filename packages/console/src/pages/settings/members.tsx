@@ -10,19 +10,19 @@ import {
 } from '../../api/settings-queries.ts';
 import { roleOptions, roleWords } from '../../format/role-words.ts';
 import { plainText } from '../../format/text.ts';
-import { ActionButton, adminReason } from '../../parts/action-button.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { findAddressFault, foundFaults, useFormFields } from '../../parts/form-fields.ts';
-import { usePageTitle } from '../../parts/page-title.ts';
-import { RelativeTime } from '../../parts/relative-time.tsx';
+import { showToast } from '../../parts/dialog/toast.ts';
+import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
+import { Button } from '../../parts/form/button.tsx';
+import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
+import { TextField } from '../../parts/form/field.tsx';
+import { findAddressFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
+import { usePageTitle } from '../../parts/page/page-title.ts';
 import { SelectInput } from '../../parts/settings/controls.tsx';
 import { MemberDialog } from '../../parts/settings/member-dialog.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
-import { showToast } from '../../parts/toast.ts';
+import { ErrorNotice } from '../../parts/status/error-notice.tsx';
+import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 

@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from '../../class-names.ts';
-import { FieldFrame, inputClasses } from '../field.tsx';
-import { Icon } from '../icon.tsx';
+import { FieldFrame, inputClasses } from '../form/field.tsx';
+import { Icon } from '../page/icon.tsx';
 
 interface SelectInputProps extends Omit<ComponentProps<'select'>, 'children'> {
   label: string;

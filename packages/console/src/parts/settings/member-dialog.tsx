@@ -5,10 +5,10 @@ import { callHub } from '../../api/hub-call.ts';
 import { type Member, membersQuery } from '../../api/settings-queries.ts';
 import { roleOptions, roleWords } from '../../format/role-words.ts';
 import { plainText } from '../../format/text.ts';
-import { Button } from '../button.tsx';
-import { Modal } from '../dialog.tsx';
-import { ErrorNotice } from '../error-notice.tsx';
-import { showToast } from '../toast.ts';
+import { Modal } from '../dialog/dialog.tsx';
+import { showToast } from '../dialog/toast.ts';
+import { Button } from '../form/button.tsx';
+import { ErrorNotice } from '../status/error-notice.tsx';
 import { CheckField, SelectInput } from './controls.tsx';
 
 interface MemberDialogProps {

@@ -3,10 +3,10 @@ import { getRouteApi } from '@tanstack/react-router';
 import { callHub } from '../../api/hub-call.ts';
 import { pausesQuery } from '../../api/job-queries.ts';
 import { PauseBanners } from '../../job-list/pause-banner.tsx';
-import { viewerReason } from '../action-button.tsx';
-import { ReasonButton } from '../reason-button.tsx';
-import { useRepositoryLabels } from '../repository-labels.ts';
-import { showToast } from '../toast.ts';
+import { showToast } from '../dialog/toast.ts';
+import { viewerReason } from '../form/action-button.tsx';
+import { ReasonButton } from '../form/reason-button.tsx';
+import { useRepositoryLabels } from '../record/repository-labels.ts';
 import { Records, Section } from './section.tsx';
 
 const workspace = getRouteApi('/w/$slug');

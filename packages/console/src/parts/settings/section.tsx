@@ -1,8 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button } from '../button.tsx';
-import { ErrorNotice } from '../error-notice.tsx';
-import { SkeletonRows } from '../skeleton.tsx';
+import { Button } from '../form/button.tsx';
+import { ErrorNotice } from '../status/error-notice.tsx';
+import { SkeletonRows } from '../status/skeleton.tsx';
 
 interface SectionProps {
   title: string;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { Button } from '../button.tsx';
-import { Command } from '../copy-button.tsx';
+import { Button } from '../form/button.tsx';
+import { Command } from '../form/copy-button.tsx';
 
 interface ShownOnceProps {
   title: string;

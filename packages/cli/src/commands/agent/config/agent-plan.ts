@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { agentDefaults, CHECK_LIMIT_MS_DEFAULT, type CheckCommand } from '@signalbox/agent';
-import { configDirectory } from '../../../config-file.ts';
+import { configDirectory } from '../../../hub/config-file.ts';
 import type { Permissions } from '../choose-acp.ts';
 import type { ToolChoice } from '../choose-executor.ts';
 import type { StartOptions } from '../start-options.ts';

@@ -15,8 +15,8 @@ import {
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
 import { isMap, isScalar, isSeq } from 'yaml';
-import { parseDurationMs } from '../../../duration.ts';
-import { normalizeUrl } from '../../../hub-session.ts';
+import { normalizeUrl } from '../../../hub/hub-session.ts';
+import { parseDurationMs } from '../../../terminal/duration.ts';
 import type { Permissions } from '../choose-acp.ts';
 import {
   listOf,

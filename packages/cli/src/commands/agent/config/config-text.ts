@@ -1,7 +1,7 @@
-import { formatDuration } from '../../../duration.ts';
-import type { Io } from '../../../io.ts';
-import { printFields, printTable } from '../../../table.ts';
-import { oneLine } from '../../../text.ts';
+import { formatDuration } from '../../../terminal/duration.ts';
+import type { Io } from '../../../terminal/io.ts';
+import { printFields, printTable } from '../../../terminal/table.ts';
+import { oneLine } from '../../../terminal/text.ts';
 import type { AgentPlan, RepositoryPlan } from './agent-plan.ts';
 import type { Sourced } from './setting-reader.ts';
 

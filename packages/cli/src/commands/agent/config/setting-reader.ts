@@ -11,8 +11,8 @@ import {
 } from 'yaml';
 import { CliError } from '../../../cli-error.ts';
 import { exitCodes } from '../../../exit-codes.ts';
-import { nearestOf } from '../../../nearest.ts';
-import { oneLine, truncateText } from '../../../text.ts';
+import { nearestOf } from '../../../find/nearest.ts';
+import { oneLine, truncateText } from '../../../terminal/text.ts';
 
 /** A value, and where it comes from: `file:line`, a flag, or a default. */
 export interface Sourced<T> {

@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { CliError } from '../../../cli-error.ts';
 import { addJsonOption } from '../../../command-module.ts';
 import { findLauncher } from '../../../command-name.ts';
-import { readLogins } from '../../../credentials.ts';
 import { exitCodes } from '../../../exit-codes.ts';
+import { readLogins } from '../../../hub/credentials.ts';
 import type { Service } from './unit-file.ts';
 import { logFileOf } from './unit-host.ts';
 

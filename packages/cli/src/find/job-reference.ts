@@ -1,0 +1,38 @@
+import type { HubSession } from '../hub/hub-session.ts';
+import { findIdByEnding, type IdKind } from './id-reference.ts';
+
+const jobId: IdKind = {
+  prefix: 'job',
+  name: 'job',
+  code: 'JOB',
+  fix: 'List jobs: signalbox jobs',
+  fixAmbiguous: (id) => `Give more of the ID, such as: signalbox job ${id}`,
+};
+
+/**
+ * Resolves a job reference to an ID: a full ID, or the end of one as printed by `signalbox jobs`,
+ * if it matches exactly one of the latest 1,000 jobs.
+ * @throws {CliError} JOB_NOT_FOUND, JOB_AMBIGUOUS.
+ */
+export async function findJobId(
+  { client, workspaceId }: HubSession,
+  text: string,
+  signal: AbortSignal,
+): Promise<string> {
+  return await findIdByEnding(jobId, text, async (page) => {
+    const list = { workspaceId, view: 'summary', ...page } as const;
+    const { jobs, nextCursor } = await client.jobs.list(list, { signal });
+    return { rows: jobs.map((job) => job.jobId), nextCursor };
+  });
+}
+
+/** Resolves several job references. Two references to one job count once. */
+export async function findJobIds(
+  session: HubSession,
+  references: readonly (string | undefined)[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const text of references) ids.add(await findJobId(session, text ?? '', signal));
+  return [...ids];
+}

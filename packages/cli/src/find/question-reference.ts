@@ -1,0 +1,82 @@
+import type { ListedUncertainty } from '@signalbox/contract';
+import { CliError } from '../cli-error.ts';
+import { asTyped } from '../command-name.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { HubSession } from '../hub/hub-session.ts';
+import type { Io } from '../terminal/io.ts';
+import { askChoice } from '../terminal/prompts.ts';
+import { oneLine, truncateText } from '../terminal/text.ts';
+import { shortId } from '../words/job-text.ts';
+import { kindWords } from '../words/question-text.ts';
+import { findIdByEnding, type IdKind } from './id-reference.ts';
+
+/** Questions to choose from: what a person reads on one screen. */
+const CHOICES_MAX = 20;
+const TITLE_WIDTH = 60;
+
+const uncertaintyId: IdKind = {
+  prefix: 'unc',
+  name: 'question',
+  code: 'UNCERTAINTY',
+  fix: 'List open questions: signalbox inbox',
+  fixAmbiguous: (id) => `Give more of the ID, such as: signalbox answer ${id}`,
+};
+
+/**
+ * Resolves a question to its ID: a full ID, or the end of one as printed by `signalbox inbox`, if
+ * it matches exactly one of the latest 1,000 questions.
+ * @throws {CliError} UNCERTAINTY_NOT_FOUND, UNCERTAINTY_AMBIGUOUS.
+ */
+export async function findQuestionId(
+  { client, workspaceId }: HubSession,
+  text: string,
+  signal: AbortSignal,
+): Promise<string> {
+  return await findIdByEnding(uncertaintyId, text, async (page) => {
+    const list = { workspaceId, view: 'summary', ...page } as const;
+    const { uncertainties, nextCursor } = await client.uncertainties.list(list, { signal });
+    return { rows: uncertainties.map((each) => each.uncertaintyId), nextCursor };
+  });
+}
+
+/**
+ * Lets a person choose an open question, if there is more than one.
+ * @returns its ID; null if no question is open.
+ * @throws {CliError} USAGE with the open questions, if no person can choose.
+ */
+export async function chooseQuestionId(
+  io: Io,
+  { client, workspaceId }: HubSession,
+): Promise<string | null> {
+  const { uncertainties: open, nextCursor } = await client.uncertainties.list(
+    { workspaceId, status: 'open', view: 'summary', limit: CHOICES_MAX },
+    { signal: io.signal },
+  );
+  if (!io.isInteractive) throw missingQuestion(open);
+  const [first] = open;
+  if (first === undefined) return null;
+  if (open.length === 1) return first.uncertaintyId;
+  const rows = open.map(({ uncertaintyId, kind, title }) => ({
+    label: titleText(title),
+    hint: `${kindWords[kind]}, ${shortId(uncertaintyId)}`,
+  }));
+  if (nextCursor !== null) io.note(asTyped('Older questions: signalbox inbox --all'));
+  const at = await askChoice(io, 'Which question?', rows, 0);
+  return open[at]?.uncertaintyId ?? null;
+}
+
+function missingQuestion(open: readonly ListedUncertainty[]): CliError {
+  const lines = open.map((each) => `  ${shortId(each.uncertaintyId)}  ${titleText(each.title)}`);
+  const message =
+    open.length === 0
+      ? 'Name a question. None is open.'
+      : `Name a question. Open questions:\n${lines.join('\n')}`;
+  const id = shortId(open[0]?.uncertaintyId ?? 'ID');
+  return new CliError(exitCodes.usage, 'USAGE', message, {
+    fix: `Name one: signalbox answer ${id} --option VALUE, --text "…" or --dismiss`,
+  });
+}
+
+function titleText(title: string): string {
+  return truncateText(oneLine(title), TITLE_WIDTH);
+}

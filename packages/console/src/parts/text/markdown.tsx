@@ -1,0 +1,55 @@
+import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { plainText } from '../../format/text.ts';
+
+/** Loaded with the first text that is shown as Markdown. */
+const MarkdownBody = lazy(async () => {
+  const { MarkdownBody: body } = await import('./markdown-body.tsx');
+  return { default: body };
+});
+
+/*
+ * An agent may write text that takes minutes to parse, since the time of nested marks rises with
+ * the square of their number. Within these limits any text takes less than a second.
+ */
+const MARKDOWN_CHARS_MAX = 20_000;
+/** Marks of emphasis and links between two blank lines. */
+const MARKS_MAX = 400;
+/** Quotations within quotations, and marks without text between them. */
+const deeplyNested = /(?:> ?){30}|[*_]{40}/;
+
+/**
+ * Untrusted Markdown: no HTML, no images, and links with their address in sight. Until its code has
+ * been loaded, and where it cannot be shown as Markdown, the text is shown as it is.
+ */
+export function Markdown({ text }: { text: string }) {
+  const plain = plainText(text);
+  const asIs = <p className="wrap-anywhere whitespace-pre-wrap">{plain}</p>;
+  if (!isQuicklyParsed(plain)) return asIs;
+  return (
+    <FallBack key={plain} to={asIs}>
+      <Suspense fallback={asIs}>
+        <MarkdownBody text={plain} />
+      </Suspense>
+    </FallBack>
+  );
+}
+
+function isQuicklyParsed(text: string): boolean {
+  if (text.length > MARKDOWN_CHARS_MAX || deeplyNested.test(text)) return false;
+  return text
+    .split(/\n[ \t]*\n/)
+    .every((block) => (block.match(/[*_[]/g)?.length ?? 0) <= MARKS_MAX);
+}
+
+/** Shows something else in place of children that throw, such as text nested too deeply. */
+class FallBack extends Component<{ to: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override render() {
+    return this.state.hasFailed ? this.props.to : this.props.children;
+  }
+}
