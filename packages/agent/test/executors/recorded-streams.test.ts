@@ -5,6 +5,7 @@ import test from 'node:test';
 import { createClaudeReader } from '../../src/executors/claude-reader.ts';
 import { createCodexReader } from '../../src/executors/codex-reader.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from '../../src/executors/executor.ts';
+import { judgeFailure } from '../../src/executors/judge-failure.ts';
 import { textOfParts } from '../../src/executors/log-part.ts';
 import { createRedactor } from '../../src/job/redaction.ts';
 
@@ -87,6 +88,14 @@ test('the limit of a login is read with its reset, and whether it is of one mode
   const later = new Date(2026, 10, 26, 20, 28).getTime();
   assert.deepEqual(await resets('codex-reset-today'), [today, false]);
   assert.deepEqual(await resets('codex-reset-later'), [later, false]);
+});
+
+test('a 429 is the limit of a login if the tool has told one beside it, else the provider is busy', () => {
+  const told = { sentence: 'API Error: 429', status: 429 };
+  assert.equal(judgeFailure(told, nowMs()).code, 'provider_busy');
+  const limit = { type: 'five_hour', resetsAtMs: 1_795_465_604_000 };
+  const { code, resetsAtMs } = judgeFailure({ ...told, limit }, nowMs());
+  assert.deepEqual([code, resetsAtMs], ['usage_limit', limit.resetsAtMs]);
 });
 
 test('Claude Code that was ended tells what it has used so far', async () => {
