@@ -4,14 +4,29 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { styleText } from 'node:util';
-import { type DemoOptions, demoUsage, readDemoOptions } from './demo/demo-options.ts';
-import { keepOpen, prepareConsole } from './demo/keep-open.ts';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs, styleText } from 'node:util';
+import { type Job, jobStatuses } from '@signalbox/contract';
+import { buildConsole } from './build/console-build.ts';
 import { approveDevice, makeOwner, type Owner } from './demo/owner.ts';
-import { type CommandRun, createProcesses, type Processes } from './demo/processes.ts';
-import { checkEvidence, type Result } from './demo/result.ts';
-import { say, sayHeading, sayOutput, seconds, step } from './demo/screen.ts';
+import { createProcesses, type Processes, type RunningHub } from './demo/processes.ts';
+import { seedDemo } from './demo/team.ts';
+
+const usage = `Usage: npm run demo -- [options]
+
+  --repo PATH        work on a clone of this git repository (default: this project)
+  --executor NAME    a real coding tool on the PATH: claude or codex
+  --command "…"      any command that reads a prompt and changes the worktree it is in
+  --prompt "…"       the prompt of the job
+  --keep             leave the temporary directory behind
+  --keep-open        fill the workspace with the jobs of a team and leave the hub running, to look
+                     at its console; Ctrl-C ends it
+
+Without --executor and --command the coding tool is a script that plays one, not a model.
+`;
+const promptDefault =
+  'Add a page docs/folders.md that names every top-level folder of this repository with the ' +
+  'number of files in it, check that none is missing, and commit it.';
 
 const root = join(import.meta.dirname, '..');
 const workspaceSlug = 'demo';
@@ -22,48 +37,50 @@ const signals = [
   ['SIGHUP', 129],
 ] as const;
 
-/** The state that the steps share. */
-interface Demo {
-  options: DemoOptions;
-  processes: Processes;
-  signal: AbortSignal;
-  clone: string;
-}
-
 const startMs = performance.now();
 // A terminal that is closed, or a pager that has ended, takes no more output. The processes are
 // ended and the directory is removed all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 process.exitCode = await main();
 
+type Options = Exclude<ReturnType<typeof readOptions>, string>;
+
+/** The state that the steps share. */
+interface Demo {
+  options: Options;
+  processes: Processes;
+  signal: AbortSignal;
+  clone: string;
+}
+
 async function main(): Promise<number> {
-  const options = readDemoOptions(process.argv.slice(2), root);
+  const options = readOptions(process.argv.slice(2));
   if (typeof options === 'string') {
-    process.stderr.write(`demo: ${options}\n\n${demoUsage}\n`);
+    process.stderr.write(`demo: ${options}\n\n${usage}`);
     return 2;
   }
   if (options.help) {
-    process.stdout.write(`${demoUsage}\n`);
+    process.stdout.write(usage);
     return 0;
   }
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-'));
   const interrupted = new AbortController();
   let exitCode = 1;
-  for (const [signal, code] of signals) {
-    process.on(signal, () => {
+  for (const [name, code] of signals) {
+    process.on(name, () => {
       exitCode = code;
-      interrupted.abort(new Error(`ended by ${signal}`));
+      interrupted.abort(new Error(`ended by ${name}`));
     });
   }
-  const processes = createProcesses({ root, directory, signal: interrupted.signal });
+  const { signal } = interrupted;
+  const processes = createProcesses(root, directory, signal);
   try {
-    const { signal } = interrupted;
     await playDemo({ options, processes, signal, clone: join(directory, 'clone') });
     return 0;
   } catch (error) {
-    const reason = interrupted.signal.aborted ? interrupted.signal.reason : error;
+    const reason = signal.aborted ? signal.reason : error;
     const text = reason instanceof Error ? reason.message : String(reason);
-    say(`\n${styleText('red', '✖')} The demo ended after ${seconds(startMs)}: ${text}`);
+    say(`\n${styleText('red', '✖')} The demo ended after ${secondsSince(startMs)}: ${text}`);
     return exitCode;
   } finally {
     await processes.endAll();
@@ -73,85 +90,163 @@ async function main(): Promise<number> {
   }
 }
 
-async function playDemo(demo: Demo): Promise<void> {
-  const { options, processes } = demo;
-  say(styleText('bold', 'Signalbox: one job, from the queue to a commit'));
-  say();
-  if (options.keepOpen) await prepareConsole(root);
-  const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
-  const owner = await step('The first owner opens the one-time link', async () => {
-    const made = await makeOwner(hub, workspaceSlug);
-    return { ...made, note: `owner of the workspace “${workspaceSlug}”` };
-  });
-  await step('A machine logs in: signalbox login', () => logIn(demo, hub.url, owner));
-  await step('A repository is linked: signalbox repo link', () => linkClone(demo));
-  const job = await step('A job is enqueued: signalbox enqueue', () => enqueueJob(demo));
-  say(`  ${styleText('dim', '“')}${options.prompt}${styleText('dim', '”')}`);
-  await step(`An agent does it with ${options.toolName}`, () => runAgent(demo), {
-    isLong: true,
-  });
-  const result = await step('The evidence is held against git', () =>
-    checkEvidence(processes, demo.clone, job.jobId),
-  );
-  await showResult(demo, job.jobId, result);
-  say(`\n${styleText('green', '✔')} All done in ${seconds(startMs)}.`);
-  if (options.keepOpen)
-    await keepOpen({ hub, owner, workspaceSlug, isKept: options.keep, signal: demo.signal });
-}
-
-/** The person: reads the code in the terminal, and types it on the approval page. */
-async function logIn({ processes }: Demo, url: string, owner: Owner) {
-  const login = processes.startCommand([
-    'login',
-    '--no-browser',
-    '-w',
-    workspaceSlug,
-    '--url',
-    url,
-  ]);
-  const [code] = await login.waitFor(/\b[B-Z]{4}-[B-Z]{4}\b/);
-  const [deviceId] = await login.waitFor(/dev_[0-9a-z]+/);
-  await approveDevice(owner, { deviceId, userCode: code });
-  await finish(login);
-  return { note: `code ${code} compared and approved` };
-}
-
-async function linkClone({ options, processes, clone }: Demo) {
-  // A clone of the clone, so that the demo cannot change the person's repository.
-  execFileSync('git', ['clone', '--quiet', options.repo, clone], { stdio: 'pipe' });
-  const label = basename(options.repo);
-  await finish(processes.startCommand(['repo', 'link', clone, '--label', label]));
-  return { note: `a clone of ${options.repo}` };
-}
-
-async function enqueueJob({ options, processes, clone }: Demo) {
-  const run = processes.startCommand(['enqueue', '-', '--repo', clone, '--json'], {
-    input: options.prompt,
-  });
-  const { jobId } = JSON.parse(await finish(run)) as { jobId: string };
-  return { jobId, note: jobId };
-}
-
-async function runAgent({ options, processes }: Demo) {
-  const args = ['agent', 'start', '--once', '--name', 'demo agent', ...options.toolArgs];
-  await finish(processes.startCommand(args, { showsOutput: true }));
-  return {};
-}
-
-async function showResult({ processes, clone }: Demo, jobId: string, result: Result) {
-  sayHeading('The timeline: signalbox job');
-  await finish(processes.startCommand(['job', jobId], { showsOutput: true }));
-  sayHeading('The commit: git show --stat');
-  const args = ['-C', clone, '--no-pager', 'show', '--stat', result.commitSha];
-  for (const line of execFileSync('git', args, { encoding: 'utf8' }).trimEnd().split('\n')) {
-    sayOutput(line);
+/** Reads the command line; a string says what is wrong with it. */
+function readOptions(argv: string[]) {
+  try {
+    const { values } = parseArgs({
+      args: argv,
+      options: {
+        repo: { type: 'string', default: root },
+        executor: { type: 'string' },
+        command: { type: 'string' },
+        prompt: { type: 'string', default: promptDefault },
+        keep: { type: 'boolean', default: false },
+        'keep-open': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    const { executor, command, prompt, keep, help, 'keep-open': keepOpen } = values;
+    if (executor !== undefined && !['claude', 'codex'].includes(executor)) {
+      return `--executor is "${executor}"; it takes claude or codex.`;
+    }
+    if (executor !== undefined && command !== undefined) {
+      return '--executor and --command exclude each other.';
+    }
+    const repo = findRepository(resolve(values.repo));
+    if (repo === null) {
+      return `${values.repo} is no git repository with a commit; name one: --repo PATH.`;
+    }
+    const script = [process.execPath, join(import.meta.dirname, 'demo/stand-in.ts')];
+    const scriptLine = script.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(' ');
+    const toolArgs =
+      executor === undefined ? ['--command', command ?? scriptLine] : ['--executor', executor];
+    const toolName = executor ?? command ?? 'a script (not a model)';
+    return { help, repo, prompt, keep, keepOpen, toolArgs, toolName };
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 
-/** The output of a command that has ended well. */
-async function finish(run: CommandRun): Promise<string> {
-  const { exitCode, output, errorOutput } = await run.ended;
-  if (exitCode === 0) return output;
-  const said = errorOutput.trim() || (run.isShown ? '' : output.trim());
-  throw new Error(`signalbox ${run.words} exited with code ${exitCode}.\n${said}`.trimEnd());
+/** The root of the repository that contains a path; null without a repository or a commit. */
+function findRepository(path: string): string | null {
+  try {
+    git(path, 'rev-parse', '--verify', 'HEAD^{commit}');
+    const isBare = git(path, 'rev-parse', '--is-bare-repository') === 'true';
+    return git(path, 'rev-parse', isBare ? '--absolute-git-dir' : '--show-toplevel');
+  } catch {
+    return null;
+  }
+}
+
+async function playDemo(demo: Demo): Promise<void> {
+  const { options, processes, clone } = demo;
+  const { repo, prompt, toolArgs, toolName } = options;
+  say(`${styleText('bold', 'Signalbox: one job, from the queue to a commit')}\n`);
+  // The hub serves the console only when it is built before the hub starts.
+  if (options.keepOpen) {
+    await step('The console is built', async () => void (await buildConsole(root, () => {})));
+  }
+  const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
+  const owner = await step('The first owner opens the one-time link', () =>
+    makeOwner(hub, workspaceSlug),
+  );
+  await step('A machine logs in: signalbox login', () => logIn(processes, hub.url, owner));
+  await step('A repository is linked: signalbox repo link', async () => {
+    // A clone of the clone, so that the demo cannot change the person's repository.
+    execFileSync('git', ['clone', '--quiet', repo, clone], { stdio: 'pipe' });
+    await processes.run(['repo', 'link', clone, '--label', basename(repo)]);
+  });
+  const jobId = await step('A job is enqueued: signalbox enqueue', async () => {
+    const args = ['enqueue', '-', '--repo', clone, '--json'];
+    const output = await processes.run(args, { input: prompt });
+    return (JSON.parse(output) as { jobId: string }).jobId;
+  });
+  say(`  ${jobId}: “${prompt}”`);
+  await step(`An agent does it with ${toolName}`, async () => {
+    const args = ['agent', 'start', '--once', '--name', 'demo agent', ...toolArgs];
+    await processes.run(args, { onLine: sayOutput });
+  });
+  const commit = await step('The evidence is held against git', () => checkEvidence(demo, jobId));
+  say(`\n${styleText('bold', 'The timeline: signalbox job')}`);
+  await processes.run(['job', jobId], { onLine: sayOutput });
+  say(`\n${styleText('bold', 'The commit: git show --stat')}`);
+  git(clone, '--no-pager', 'show', '--stat', commit).split('\n').forEach(sayOutput);
+  say(`\n${styleText('green', '✔')} All done in ${secondsSince(startMs)}.`);
+  if (options.keepOpen) await keepOpen(demo, hub, owner);
+}
+
+/** The person: reads the code in the terminal, and types it on the approval page. */
+async function logIn(processes: Processes, url: string, owner: Owner): Promise<void> {
+  const args = ['login', '--no-browser', '--workspace', workspaceSlug, '--url', url];
+  const login = processes.start(args);
+  const [userCode] = await login.waitFor(/\b[B-Z]{4}-[B-Z]{4}\b/);
+  const [deviceId] = await login.waitFor(/dev_[0-9a-z]+/);
+  await approveDevice(owner, { deviceId, userCode });
+  const { exitCode, errorOutput } = await login.ended;
+  if (exitCode !== 0) throw new Error(`signalbox login failed.\n${errorOutput.trim()}`);
+}
+
+/** Compares the job in the hub with the clone. Returns the commit. */
+async function checkEvidence({ processes, clone }: Demo, jobId: string): Promise<string> {
+  const { job } = JSON.parse(await processes.run(['job', jobId, '--json'])) as { job: Job };
+  const { commitSha, changedFiles = [] } = job.evidence ?? {};
+  if (job.status !== 'done') throw new Error(`The job is ${job.status}: ${job.message ?? ''}`);
+  if (commitSha === undefined) throw new Error('Nothing was committed: the tool changed nothing.');
+  const inGit = git(clone, 'diff', '--name-only', 'HEAD', commitSha).split('\n').toSorted();
+  if (inGit.join() !== changedFiles.toSorted().join()) {
+    throw new Error(`The evidence names ${changedFiles.join()}; git names ${inGit.join()}.`);
+  }
+  return commitSha;
+}
+
+/** Seeds the workspace, says how to sign in, and returns when a person ends the demo. */
+async function keepOpen({ options, signal }: Demo, hub: RunningHub, owner: Owner): Promise<void> {
+  const failure = Promise.withResolvers<never>();
+  // The failure may come before the race below awaits it.
+  failure.promise.catch(() => {});
+  await step('The jobs of an invented team are made', () =>
+    seedDemo(hub.url, owner, { signal, onError: failure.reject }),
+  );
+  const { jobs } = await owner.console.jobs.list({ workspaceId: owner.workspaceId, limit: 200 });
+  const counts = jobStatuses.map(
+    (name) => `${jobs.filter(({ status }) => status === name).length} ${name}`,
+  );
+  say(`  ${jobs.length} jobs: ${counts.join(', ')}`);
+  say('  Scripts play its agents: there is no model, and their commits exist nowhere.');
+  say(`\n  Console   ${hub.url}/w/${workspaceSlug}/jobs`);
+  say(`  E-mail    ${owner.email}\n  Password  ${owner.password}\n`);
+  say(options.keep ? 'Ctrl-C ends the hub.' : 'Ctrl-C ends the hub and deletes everything.');
+  try {
+    await Promise.race([hub.ended, failure.promise]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    say('\nEnding the hub …');
+    return;
+  }
+  throw new Error('The hub ended although no signal was sent.');
+}
+
+/** Prints the title of a step, then how long it took. */
+async function step<T>(title: string, act: () => Promise<T>): Promise<T> {
+  const beganMs = performance.now();
+  say(`${styleText('cyan', '▸')} ${title} …`);
+  const result = await act();
+  say(`${styleText('green', '✔')} ${title} ${styleText('dim', secondsSince(beganMs))}`);
+  return result;
+}
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function sayOutput(line: string): void {
+  say(line === '' ? '' : `  ${line}`);
+}
+
+function secondsSince(beganMs: number): string {
+  return `${((performance.now() - beganMs) / 1_000).toFixed(1)} s`;
 }

@@ -1,46 +1,61 @@
-// `npm run pictures`: makes the pictures of the README from real processes, the demo in a terminal
-// and a seeded console in a browser, and pictures of every page of the console to look at.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// `npm run pictures`: takes the pictures of the README from the workspace of the demo. Pictures of
+// every page, in every state, are taken by its test: SIGNALBOX_TEST_SCREENSHOTS names a folder.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { launchBrowser } from '../e2e/browser.ts';
-import { takePagePictures } from './pictures/page-pictures.ts';
-import { recordDemo } from './pictures/record-demo.ts';
-import { takeScreenshots } from './pictures/screenshots.ts';
-import { withConsole } from './pictures/seeded-console.ts';
-import { drawMovie } from './pictures/terminal-movie.ts';
-
-const usage = `Usage: npm run pictures [-- pages [part of a name]]
-
-Without arguments: the pictures of the README, and those of every page. "pages": only the latter,
-or those of the pages whose name has the part. They are written to dist-pictures/.
-`;
+import { callConsole, lendSession } from '../e2e/person.ts';
+import { buildConsole } from './build/console-build.ts';
+import { makeOwner } from './demo/owner.ts';
+import { createProcesses } from './demo/processes.ts';
+import { seedDemo } from './demo/team.ts';
 
 const root = join(import.meta.dirname, '..');
-const [part, filter = '', ...more] = process.argv.slice(2);
-if ((part !== undefined && part !== 'pages') || more.length > 0) {
-  process.stderr.write(usage);
-  process.exit(2);
-}
-if (part === undefined) {
-  mkdirSync(join(root, 'docs/media'), { recursive: true });
-  const movie = join(root, 'docs/media/demo.svg');
-  writeFileSync(movie, await drawMovie(await recordDemo(root)));
-  say(movie);
-}
+const viewport = { width: 1280, height: 800 };
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+await buildConsole(root, say);
+const directory = mkdtempSync(join(tmpdir(), 'signalbox-pictures-'));
+const ended = new AbortController();
+const processes = createProcesses(root, directory, new AbortController().signal);
 const browser = await launchBrowser();
 try {
-  await withConsole(root, async (place) => {
-    const taken = await takePagePictures(browser, place, join(root, 'dist-pictures'), filter);
-    say(taken.overview);
-    if (part !== undefined) return;
-    const folder = join(root, 'docs/screenshots');
-    const paths = await takeScreenshots(browser, place, taken.pages, folder);
-    for (const path of paths) say(path);
-  });
+  const hub = await processes.startHub();
+  const owner = await makeOwner(hub, 'demo');
+  const { console, workspaceId, email, password } = owner;
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  await seedDemo(hub.url, owner, { signal: ended.signal, onError });
+  const { jobs } = await console.jobs.list({ workspaceId, status: 'done', limit: 200 });
+  const whole = jobs.find(({ verdict }) => verdict === 'verified');
+  // A file, its page, and an element that is there when all of the page is shown: Markdown is
+  // drawn by code that is loaded after the page.
+  const pictures = [
+    ['jobs', '/w/demo/jobs', 'main ol li'],
+    ['job', `/w/demo/jobs/${whole?.jobId}`, 'main strong'],
+  ] as const;
+  const baseUrl = hub.url;
+  const { cookie } = await callConsole(baseUrl, 'session/sign-in', { email, password });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ baseURL: baseUrl, viewport, colorScheme });
+    await lendSession(context, { baseUrl, cookie, workspaceId });
+    const page = await context.newPage();
+    for (const [name, path, shown] of pictures) {
+      await page.goto(path);
+      await page.locator(shown).first().waitFor();
+      await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+      // Away from the rows, which show their checkbox under the pointer.
+      await page.mouse.move(0, 0);
+      const file = join(root, 'docs/screenshots', `${name}-${colorScheme}.png`);
+      await page.screenshot({ path: file, animations: 'disabled' });
+      say(`Wrote ${relative(root, file)}`);
+    }
+    await context.close();
+  }
 } finally {
+  ended.abort();
   await browser.close();
-}
-
-function say(path: string): void {
-  process.stdout.write(`Wrote ${relative(root, path)}\n`);
+  await processes.endAll();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -30,9 +30,12 @@ export async function makeOwner(hub: RunningHub, workspaceSlug: string): Promise
   if (linkToken === null) throw new Error('The first-owner link of the hub holds no token.');
   const email = 'owner@demo.test';
   const password = makePassword();
+  const account = { email, name: 'Demo owner', password };
   const { workspaces } = await console.firstOwner.create({
-    ...{ linkToken, workspaceSlug, workspaceName: 'Demo' },
-    ...{ email, name: 'Demo owner', password },
+    linkToken,
+    workspaceSlug,
+    workspaceName: 'Demo',
+    ...account,
   });
   const workspaceId = workspaces[0]?.workspaceId;
   if (workspaceId === undefined) throw new Error('The first owner has no workspace.');

@@ -1,196 +1,265 @@
-// Fills a workspace with the work of a team, over HTTP as any client would.
-import { createHash } from 'node:crypto';
-import { hashRemoteUrl, scopes } from '@signalbox/contract';
-import { createClient } from '@signalbox/sdk';
+// Fills a workspace through the SDK, as agents and people would: the seeder of the demo, of the
+// pictures and of the tests of pages.
 import {
-  appendOutput,
-  type Claim,
-  claimJob,
-  fenceOf,
-  keepClaiming,
-  keepRunning,
-  type Stage,
-  startTeam,
-  type Team,
-} from './agents.ts';
-import type { Owner } from './owner.ts';
-import { seedJobs } from './seed-jobs.ts';
-import {
-  agentOfRepository,
-  type SeedCourse,
-  type SeedJob,
-  type SeedQuestion,
-  type SeedRepository,
-  type SeedRun,
-  seedRuns,
-} from './seed-texts.ts';
+  hashRemoteUrl,
+  type JobLogEntry,
+  LEASE_MS_DEFAULT,
+  type ToolCall,
+} from '@signalbox/contract';
+import type { Client } from '@signalbox/sdk';
 
-/** The records that the seeding has created so far. */
-interface Seeding {
-  stage: Stage;
-  owner: Owner;
-  team: Team;
-  repoIds: Readonly<Record<SeedRepository, string>>;
-  runIds: Readonly<Record<SeedRun, string>>;
-  /** Job ids by the name that a seed gives. */
+type RequestOf<Call extends (input: never) => unknown> = Parameters<Call>[0];
+type Fence = 'workspaceId' | 'agentId' | 'jobId' | 'claimGeneration';
+type Enqueue = RequestOf<Client['jobs']['enqueue']>;
+type Question = RequestOf<Client['uncertainties']['createWithAutoPromotion']>;
+
+/** How far a job comes. */
+export type SeedCourse =
+  | { status: 'pending' }
+  | { status: 'canceled'; reason: string }
+  | { status: 'blocked' }
+  /** The demo prints `loop` again and again; `{n}` counts up. */
+  | { status: 'running'; loop: readonly string[] }
+  | {
+      status: 'ended';
+      result: Omit<RequestOf<Client['jobs']['complete']>, Fence>;
+      /** Is sent as the patch of the evidence, with the number of files that it leaves out. */
+      patch?: { text: string; filesOmitted: number };
+    };
+
+export interface SeedJob extends Partial<Omit<Enqueue, 'workspaceId' | 'repoId' | 'dependsOn'>> {
+  /** The label of its repository. */
+  repository: string;
+  prompt: string;
+  course: SeedCourse;
+  /** Of the agent that does it; default: the first agent that serves the repository. */
+  agent?: string;
+  /** The reference of its run. */
+  run?: string;
+  name?: string;
+  /** Names of the jobs that must be done first. */
+  after?: readonly string[];
+  /** Lines of output; one that begins with `→ ` begins a tool call. */
+  log?: readonly string[];
+  /** Blocks the job. With an answer, the job is claimed again and takes its course. */
+  question?: Omit<Question, 'workspaceId' | 'jobId' | 'runId'>;
+  answer?: string;
+}
+
+export interface SeedAgent {
+  name: string;
+  repositories: readonly string[];
+  jobsMax: number;
+  platform?: string;
+  arch?: string;
+}
+
+export interface SeedWorld {
+  agents: readonly SeedAgent[];
+  /** By reference. */
+  runs?: Readonly<Record<string, { repository: string; title: string; goal: string }>>;
+  /** Each must be the only one of its repository that its agent can claim. */
+  jobs: readonly SeedJob[];
+}
+
+export interface SeedPlace {
+  client: Client;
+  workspaceId: string;
+  /** Cancels jobs and answers questions. */
+  person: {
+    jobs: Pick<Client['jobs'], 'cancel'>;
+    uncertainties: Pick<Client['uncertainties'], 'addResolution'>;
+  };
+}
+
+/** A job that an agent holds. */
+export interface Claim {
+  agentId: string;
+  jobId: string;
+  claimGeneration: number;
+  logEntries: number;
+  /** The tool call that runs. */
+  call?: ToolCall;
+}
+
+export interface Seeded {
+  /** By the names that the world gives. */
   jobIds: Map<string, string>;
+  agentIds: Map<string, string>;
+  repoIds: Map<string, string>;
+  running: { claim: Claim; loop: readonly string[] }[];
 }
 
-/** Seeds the owner's workspace, and keeps its agents at work until the signal. */
-export async function seedWorkspace(
-  baseUrl: string,
-  owner: Owner,
-  { signal, onError }: Pick<Stage, 'signal' | 'onError'>,
-): Promise<void> {
-  const { workspaceId } = owner;
-  const { token } = await owner.console.serviceTokens.mint({
-    ...{ workspaceId, name: 'Demo team', scopes: [...scopes] },
-  });
-  const stage: Stage = { client: createClient({ baseUrl, token }), workspaceId, signal, onError };
-  const repoIds = await makeRepositories(stage);
-  const runIds = await makeRuns(stage, repoIds);
-  const team = await startTeam(stage, repoIds);
-  const seeding = { stage, owner, team, repoIds, runIds, jobIds: new Map<string, string>() };
-  // One after the other: each is the only job that its agent can claim.
-  for (const job of seedJobs) await seedJob(seeding, job);
-  await team.drain('ada-laptop');
-  keepClaiming(stage, team);
+interface Seeding extends Seeded {
+  place: SeedPlace;
+  world: SeedWorld;
+  runIds: Map<string, string>;
 }
 
-async function makeRepositories({ client, workspaceId, signal }: Stage) {
-  const labels = Object.keys(agentOfRepository) as SeedRepository[];
-  const entries: [SeedRepository, string][] = [];
-  for (const label of labels) {
+export async function seedWorld(place: SeedPlace, world: SeedWorld): Promise<Seeded> {
+  const { client, workspaceId } = place;
+  const [repoIds, runIds] = [new Map<string, string>(), new Map<string, string>()];
+  const [agentIds, jobIds] = [new Map<string, string>(), new Map<string, string>()];
+  const seeding: Seeding = { place, world, repoIds, runIds, agentIds, jobIds, running: [] };
+  for (const label of new Set(world.agents.flatMap(({ repositories }) => repositories))) {
     const remoteUrlHash = await hashRemoteUrl(`https://git.demo.test/${label}.git`);
-    const { repoId } = await client.repositories.upsert(
-      { workspaceId, remoteUrlHash, label },
-      { signal },
-    );
-    entries.push([label, repoId]);
+    const draft = { workspaceId, remoteUrlHash, label };
+    repoIds.set(label, (await client.repositories.upsert(draft)).repoId);
   }
-  // One entry for each name that the type is made of.
-  return Object.fromEntries(entries) as Record<SeedRepository, string>;
+  for (const [runRef, { repository, ...run }] of Object.entries(world.runs ?? {})) {
+    const repoId = need(repoIds, repository);
+    const draft = { workspaceId, repoId, runRef, status: 'in_progress', ...run };
+    runIds.set(runRef, (await client.runs.upsertV1(draft)).runId);
+  }
+  for (const agent of world.agents) {
+    agentIds.set(agent.name, await heartbeat(place, agent, repoIds, 'online'));
+  }
+  for (const job of world.jobs) await seedJob(seeding, job);
+  return seeding;
 }
 
-async function makeRuns(
-  { client, workspaceId, signal }: Stage,
-  repoIds: Readonly<Record<SeedRepository, string>>,
-) {
-  const entries: [string, string][] = [];
-  for (const [runRef, run] of Object.entries(seedRuns)) {
-    const { repository, milestone: currentMilestone, ...rest } = run;
-    const { runId } = await client.runs.upsertV1(
-      { workspaceId, repoId: repoIds[repository], runRef, currentMilestone, ...rest },
-      { signal },
-    );
-    entries.push([runRef, runId]);
-  }
-  // One entry for each name that the type is made of.
-  return Object.fromEntries(entries) as Record<SeedRun, string>;
+/** Says that an agent is there. Returns its id. */
+export async function heartbeat(
+  { client, workspaceId }: SeedPlace,
+  { name, repositories, jobsMax, platform = 'linux', arch = 'x64' }: SeedAgent,
+  repoIds: ReadonlyMap<string, string>,
+  status: 'online' | 'draining',
+): Promise<string> {
+  const capabilities = {
+    executionModes: ['cli'],
+    canWrite: true,
+    maxConcurrentJobs: jobsMax,
+    reposAllowed: repositories.map((label) => need(repoIds, label)),
+    labels: { os: platform },
+  };
+  const agent = { displayName: name, machineFingerprint: name, agentVersion: '0.1.0' };
+  const machine = { ...agent, platform, arch, status, capabilities };
+  return (await client.agents.heartbeat({ workspaceId, ...machine })).agentId;
 }
 
-async function seedJob(seeding: Seeding, job: SeedJob): Promise<void> {
-  const { stage, repoIds, runIds, jobIds } = seeding;
-  const { client, workspaceId, signal } = stage;
-  const { repository, course, run, name, after = [], agent: _agent, ...fields } = job;
-  const dependsOn = after.map((dependency) => {
-    const jobId = jobIds.get(dependency);
-    if (jobId === undefined) throw new Error(`No job before is named "${dependency}".`);
-    return jobId;
-  });
-  const { jobId } = await client.jobs.enqueue(
-    {
-      ...{ workspaceId, repoId: repoIds[repository], kind: 'work', dependsOn },
-      ...fields,
-      ...(run === undefined ? {} : { runId: runIds[run] }),
-    },
-    { signal },
-  );
+async function seedJob(seeding: Seeding, seed: SeedJob): Promise<void> {
+  const { place, world, repoIds, runIds, jobIds, agentIds } = seeding;
+  const { client, workspaceId } = place;
+  const {
+    repository,
+    course,
+    agent,
+    run,
+    name,
+    after = [],
+    log: _,
+    question,
+    answer,
+    ...job
+  } = seed;
+  const repoId = need(repoIds, repository);
+  const dependsOn = after.map((dependency) => need(jobIds, dependency));
+  const runId = run === undefined ? {} : { runId: need(runIds, run) };
+  const draft = { workspaceId, repoId, kind: 'work' as const, dependsOn, ...job, ...runId };
+  const { jobId } = await client.jobs.enqueue(draft);
   if (name !== undefined) jobIds.set(name, jobId);
-  await playCourse(seeding, job, jobId, course);
-}
-
-async function playCourse(seeding: Seeding, job: SeedJob, jobId: string, course: SeedCourse) {
-  const { stage, team, owner } = seeding;
-  const { client, workspaceId, signal } = stage;
   if (course.status === 'pending') return;
   if (course.status === 'canceled') {
-    await owner.console.jobs.cancel({ workspaceId, jobId, reason: course.reason });
+    await place.person.jobs.cancel({ workspaceId, jobId, reason: course.reason });
     return;
   }
-  const agentId = team.agentIds[job.agent ?? agentOfRepository[job.repository]];
-  const expected = { agentId, repoId: seeding.repoIds[job.repository], jobId };
-  let claim = await claimJob(stage, expected);
-  await appendOutput(stage, claim, course.log);
-  if (course.status === 'running') {
-    await client.jobs.heartbeat(
-      { ...fenceOf(stage, claim), message: course.log.join(' · ') },
-      { signal },
-    );
-    keepRunning(stage, claim, course.loop);
-    return;
+  const serving = world.agents.find(({ repositories }) => repositories.includes(repository));
+  const expected = { agentId: need(agentIds, agent ?? serving?.name ?? ''), repoId, jobId };
+  let claim = await work(place, expected, seed);
+  if (question !== undefined) {
+    const asked = { workspaceId, jobId, ...runId, ...question };
+    const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion(asked);
+    const blocked = { outcome: 'blocked', message: question.prompt } as const;
+    await client.jobs.complete({ ...fenceOf(place, claim), ...blocked });
+    if (answer === undefined) return;
+    const resolution = { mode: 'answered', value: answer, confidence: 1 } as const;
+    await place.person.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
+    claim = await work(place, expected, { ...seed, log: [`The answer is “${answer}”.`] });
   }
-  if (course.status === 'blocked') {
-    await ask(seeding, job, claim, course.question);
-    return;
-  }
-  if (course.status === 'done' && 'question' in course) {
-    const uncertaintyId = await ask(seeding, job, claim, course.question);
-    const { answer: value } = course;
-    const resolution = { mode: 'answered', value, confidence: 1 } as const;
-    await owner.console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
-    claim = await claimJob(stage, expected);
-    await appendOutput(stage, claim, [`The answer is “${value}”.`, ...course.log.slice(1)]);
-  }
-  await client.jobs.complete({ ...fenceOf(stage, claim), ...resultOf(job, course) }, { signal });
+  if (course.status === 'running') seeding.running.push({ claim, loop: course.loop });
+  else if (course.status === 'ended') await complete(place, claim, course);
 }
 
-/** Asks a person, and gives the job back until the answer comes. */
-async function ask(
-  { stage, runIds }: Seeding,
-  { run }: SeedJob,
+/** Claims a job and prints its output. */
+async function work(
+  place: SeedPlace,
+  { agentId, repoId, jobId }: { agentId: string; repoId: string; jobId: string },
+  { log = [] }: SeedJob,
+): Promise<Claim> {
+  const { client, workspaceId } = place;
+  const answer = await client.jobs.claimNext({ workspaceId, agentId, repoIds: [repoId] });
+  if (answer.jobId !== jobId || answer.claimGeneration === undefined) {
+    throw new Error(`The hub handed out ${answer.jobId ?? answer.reason} in place of ${jobId}.`);
+  }
+  const { claimGeneration } = answer;
+  const claim: Claim = { agentId, jobId, claimGeneration, logEntries: 0 };
+  await append(place, claim, log);
+  const renewal = { leaseMs: LEASE_MS_DEFAULT, message: 'Reading the code.' };
+  await client.jobs.heartbeat({ ...fenceOf(place, claim), ...renewal });
+  return claim;
+}
+
+async function complete(
+  place: SeedPlace,
   claim: Claim,
-  question: SeedQuestion,
-): Promise<string> {
-  if (run === undefined) throw new Error('A job that asks a person needs a run.');
-  const { client, workspaceId, signal } = stage;
-  const { jobId } = claim;
-  const { reasoning: assumedReasoning, recommendedValue, ...rest } = question;
-  const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion(
-    {
-      ...{ workspaceId, jobId, runId: runIds[run], ...rest },
-      ...{ recommendedValue, assumedValue: recommendedValue, assumedReasoning },
-    },
-    { signal },
-  );
-  const result = { outcome: 'blocked', message: question.prompt } as const;
-  await client.jobs.complete({ ...fenceOf(stage, claim), ...result }, { signal });
-  return uncertaintyId;
-}
-
-function resultOf(job: SeedJob, course: Extract<SeedCourse, { status: 'done' | 'failed' }>) {
-  const { message } = course;
-  if (course.status === 'failed') {
-    const { category, code } = course;
-    const outcomeReason = { category, code, summary: message, retryable: false };
-    return { outcome: 'failed', message, outcomeReason } as const;
+  { result, patch }: Extract<SeedCourse, { status: 'ended' }>,
+): Promise<void> {
+  const { client, workspaceId } = place;
+  const fence = fenceOf(place, claim);
+  if (patch === undefined) {
+    await client.jobs.complete({ ...fence, ...result });
+    return;
   }
-  const { files: changedFiles } = course;
-  const costUsd = 'costUsd' in course ? course.costUsd : undefined;
-  // Looks like the id of a commit. The demo says that these commits do not exist.
-  const commitSha = createHash('sha1').update(job.prompt).digest('hex');
-  return {
-    ...({ outcome: 'done', message } as const),
-    ...(changedFiles === undefined ? {} : { evidence: { commitSha, changedFiles } }),
-    ...(costUsd === undefined ? {} : { usage: usageOf(costUsd) }),
-  };
+  const { agentId, jobId, claimGeneration } = claim;
+  const sizeBytes = Buffer.byteLength(patch.text);
+  const { uploadId, uploadUrl } = await client.uploads.create({
+    workspaceId,
+    fileName: 'job.patch',
+    contentType: 'text/x-diff',
+    sizeBytes,
+    job: { jobId, agentId, claimGeneration },
+  });
+  const sent = await fetch(uploadUrl, { method: 'PUT', body: patch.text });
+  if (!sent.ok) throw new Error(`The patch was refused: ${await sent.text()}`);
+  const shared = { patch: { uploadId, sizeBytes, filesOmitted: patch.filesOmitted } };
+  const evidence = { ...result.evidence, ...shared };
+  await client.jobs.complete({ ...fence, ...result, evidence });
 }
 
-/** Tokens that would cost about so much. */
-function usageOf(costUsd: number) {
-  return {
-    ...{ costUsd, model: 'demo-model' },
-    inputTokens: Math.round(costUsd * 180_000),
-    outputTokens: Math.round(costUsd * 14_000),
+/** The names that every write of an agent carries. */
+export function fenceOf(
+  { workspaceId }: SeedPlace,
+  { agentId, jobId, claimGeneration }: Claim,
+): Record<Exclude<Fence, 'claimGeneration'>, string> & { claimGeneration: number } {
+  return { workspaceId, agentId, jobId, claimGeneration };
+}
+
+export async function append(
+  place: SeedPlace,
+  claim: Claim,
+  lines: readonly string[],
+): Promise<void> {
+  const entries = lines.flatMap((line) => entriesOf(claim, line));
+  if (entries.length === 0) return;
+  await place.client.jobEvents.append({ ...fenceOf(place, claim), entries });
+}
+
+/** A line such as `→ npm test` begins a tool call, and ends the one before. */
+function entriesOf(claim: Claim, line: string): JobLogEntry[] {
+  const entryOf = (message: string, toolCall?: ToolCall): JobLogEntry => {
+    claim.logEntries += 1;
+    const activity = toolCall && { activity: { toolCall } };
+    return { logSeq: claim.logEntries, message, stream: 'stdout', ...activity };
   };
+  if (!line.startsWith('→ ')) return [entryOf(`${line}\n`)];
+  const ended = claim.call && entryOf('', { ...claim.call, status: 'done' });
+  const id = `call-${claim.logEntries}`;
+  claim.call = { id, kind: 'execute', title: line.slice(2), status: 'running' };
+  return [...(ended ? [ended] : []), entryOf(`${line}\n`, claim.call)];
+}
+
+function need(ids: ReadonlyMap<string, string>, name: string): string {
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`Nothing in the seeded world is named "${name}".`);
+  return id;
 }

@@ -1,22 +1,80 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
-import { git, makeRepository, startDemo } from './demo-run.ts';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { jobStatuses } from '@signalbox/contract';
+import { openConsole } from '../owner.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-test-'));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+const script = join(import.meta.dirname, '../../demo.ts');
+/** Output comes every few seconds; two slow cores are shared with other tests. */
+const PATIENCE_MS = 60_000;
 
-test('the demo takes a job from the queue to a commit and leaves nothing behind', async () => {
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
+}
+
+/** A person's repository of two folders. */
+function makeRepository(directory: string): string {
+  const path = join(directory, 'repository');
+  for (const folder of ['source', 'pages']) {
+    mkdirSync(join(path, folder), { recursive: true });
+    writeFileSync(join(path, folder, 'file.txt'), 'text\n');
+  }
+  git(path, 'init', '--quiet');
+  git(path, 'add', '.');
+  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@acme.test'];
+  git(path, ...person, 'commit', '--quiet', '--message', 'Begin');
+  return path;
+}
+
+/** Starts the demo on a repository; `temporary` is the only folder for its temporary files. */
+function startDemo(t: TestContext, ...args: string[]) {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-test-'));
   const repository = makeRepository(directory);
+  const temporary = mkdtempSync(join(directory, 'temporary-'));
+  const env = { ...process.env, TMPDIR: temporary, NO_COLOR: '1' };
+  const demo = spawn(process.execPath, [script, '--repo', repository, ...args], { env });
+  let output = '';
+  const printed = new EventTarget();
+  for (const stream of [demo.stdout, demo.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      printed.dispatchEvent(new Event('output'));
+    });
+  }
+  const exited = once(demo, 'exit').then(([exitCode]) => ({ exitCode, output }));
+  t.after(async () => {
+    // Without effect unless the test has failed.
+    demo.kill('SIGTERM');
+    await exited;
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const waitFor = async (text: string): Promise<string> => {
+    const lost = exited.then(() => assert.fail(`ended before it printed ${text}:\n${output}`));
+    while (!output.includes(text)) await Promise.race([once(printed, 'output'), lost]);
+    return output;
+  };
+  return { demo, repository, temporary, exited, waitFor };
+}
+
+/** Looks again and again, and gives up after some time, so that a test that fails also ends. */
+async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    assert.ok(performance.now() < endMs, `it never came about that ${what}`);
+    await wait(50);
+  }
+}
+
+test('the demo takes a job from the queue to a commit and leaves nothing behind', async (t) => {
+  const { exited, repository, temporary } = startDemo(t);
   const before = git(repository, 'for-each-ref');
-  const { exitCode, output, temporary } = await startDemo(directory, ['--repo', repository]).ended;
+  const { exitCode, output } = await exited;
   assert.equal(exitCode, 0, output);
-  assert.match(output, /a scripted stand-in \(not a model\)/);
   assert.match(output, /docs\/folders\.md \| \d+ \+/);
   assert.match(output, /names 2 folders/);
   assert.match(output, /All done in [\d.]+ s/);
@@ -24,19 +82,70 @@ test('the demo takes a job from the queue to a commit and leaves nothing behind'
   assert.equal(git(repository, 'for-each-ref'), before, "the person's repository is untouched");
 });
 
-test('a demo that is interrupted ends what it started and says so', async () => {
-  const demo = startDemo(directory, ['--repo', makeRepository(directory)]);
-  await demo.waitFor(/A hub starts/);
-  demo.child.kill('SIGINT');
-  const { exitCode, output, temporary } = await demo.ended;
-  assert.equal(exitCode, 130, output);
-  assert.match(output, /ended by SIGINT/);
+test('a folder that is no repository is refused before anything starts', async (t) => {
+  const { exited, temporary } = startDemo(t, '--repo', tmpdir());
+  const { exitCode, output } = await exited;
+  assert.equal(exitCode, 2);
+  assert.match(output, /no git repository/);
   assert.deepEqual(readdirSync(temporary), []);
 });
 
-test('a folder that is no repository is refused before anything starts', async () => {
-  const { exitCode, output, temporary } = await startDemo(directory, ['--repo', directory]).ended;
-  assert.equal(exitCode, 2);
-  assert.match(output, /no git repository/);
+test('a demo whose terminal is closed ends what it started', async (t) => {
+  const { demo, exited, waitFor, temporary } = startDemo(t);
+  await waitFor('A hub starts');
+  for (const stream of [demo.stdout, demo.stderr]) stream.destroy();
+  demo.kill('SIGHUP');
+  assert.equal((await exited).exitCode, 129);
+  assert.deepEqual(readdirSync(temporary), []);
+});
+
+test('a demo that is kept open shows jobs in every state, lives, and ends by SIGINT', async (t) => {
+  const { demo, exited, waitFor, temporary } = startDemo(t, '--keep-open');
+  const shown = await waitFor('Ctrl-C ends the hub');
+  const [, url = ''] = /Console +(http:\S+)\/w\/demo\/jobs/.exec(shown) ?? [];
+  const [, email = ''] = /E-mail +(\S+)/.exec(shown) ?? [];
+  const [, password = ''] = /Password +(\S+)/.exec(shown) ?? [];
+  const console = openConsole(url);
+  const { workspaces } = await console.session.signIn({ email, password });
+  const workspaceId = workspaces[0]?.workspaceId ?? '';
+
+  const { jobs } = await console.jobs.list({ workspaceId, limit: 200 });
+  const statuses = new Set(jobs.map(({ status }) => status));
+  assert.deepEqual([...statuses].toSorted(), [...jobStatuses].toSorted());
+  const details = await Promise.all(
+    jobs.map(({ jobId }) => console.jobs.get({ workspaceId, jobId })),
+  );
+  const reasons = details.flatMap(({ job, waitingFor }) =>
+    job.status === 'pending' ? [waitingFor?.reason ?? 'none'] : [],
+  );
+  assert.deepEqual([...new Set(reasons)].toSorted(), [
+    'agents_at_capacity',
+    'concurrency_key',
+    'dependencies',
+    'no_agent_with_capabilities',
+    'not_yet_available',
+  ]);
+  for (const { jobId } of jobs.filter(({ status }) => status === 'running')) {
+    const read = { workspaceId, jobId };
+    const { nextAfter: after } = await console.jobEvents.listForJob(read);
+    await waitUntil('a running job prints more', async () => {
+      const { events } = await console.jobEvents.listForJob({ ...read, after });
+      return events.some(({ kind }) => kind === 'log');
+    });
+  }
+  const asked = details.find(({ job }) => job.prompt.includes('wallets'))?.job;
+  const uncertaintyId = asked?.waitingOnUncertaintyId ?? '';
+  const resolution = { mode: 'answered', value: 'provider', confidence: 1 } as const;
+  await console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
+  await waitUntil('the job that asked continues', async () => {
+    const { job } = await console.jobs.get({ workspaceId, jobId: asked?.jobId ?? '' });
+    return job.status === 'running';
+  });
+
+  demo.kill('SIGINT');
+  const { exitCode, output } = await exited;
+  assert.equal(exitCode, 0, output);
+  assert.match(output, /Everything is deleted\.\n$/);
+  await assert.rejects(fetch(`${url}/health`), 'the hub has ended');
   assert.deepEqual(readdirSync(temporary), []);
 });
