@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
@@ -87,4 +88,13 @@ export async function startChild(
 export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(SVC_|SIGNALBOX_)/.test(name));
   return { ...Object.fromEntries(own), ...extra };
+}
+
+/** Limit of an error in a cell of a table. */
+const ERROR_CHARS_MAX = 300;
+
+/** Short, and without paths of this machine. */
+export function describeError(error: unknown): string {
+  const text = stripVTControlCharacters(error instanceof Error ? error.message : String(error));
+  return text.replaceAll(projectRoot, '.').replace(/\s+/g, ' ').slice(0, ERROR_CHARS_MAX);
 }

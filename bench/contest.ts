@@ -1,64 +1,56 @@
-import { describeError, formatCoresEach, formatCount } from './format.ts';
+import type { Bench } from './bench.ts';
+import { describeError } from './child.ts';
+import { formatCount } from './figure.ts';
 import type { LoadResult } from './load-process.ts';
-import type { Bench } from './section.ts';
-import { findSpread, type Spread } from './statistics.ts';
-import { ServerFailure } from './subjects/hub.ts';
 
-/** A contestant in a measure: a hub on an engine, a peer, or the limit. */
-export interface Contestant<Id extends string = string> {
-  readonly id: Id;
+/** A contestant of a measure: a hub on an engine, a peer, or the limit. */
+export interface Contestant {
   readonly title: string;
-  /** Why the contestant cannot run here; null if it can. */
-  readonly absentBecause: string | null;
   /** Runs one round on new data. @throws on any failure. */
   run(): Promise<LoadResult>;
 }
 
 /** The result of a contestant. After a failure it has no figure, not even of earlier rounds. */
 export interface Standing {
-  readonly id: string;
-  readonly title: string;
   readonly rounds: readonly LoadResult[];
-  readonly absentBecause: string | null;
   readonly failure: string | null;
-  readonly perSecond: Spread | null;
 }
 
 /** Runs all contestants in turn, round by round, so that disturbances affect all of them. */
-export async function runContest(
-  bench: Bench,
-  contestants: readonly Contestant[],
-): Promise<Standing[]> {
-  const rounds = new Map<string, LoadResult[]>();
-  const failures = new Map<string, string>();
-  for (let round = 1; round <= bench.options.rounds; round++) {
-    for (const { id, title, absentBecause, run } of contestants) {
-      if (absentBecause !== null || failures.has(id)) continue;
+export async function runContest<Id extends string>(
+  { options, say }: Bench,
+  contestants: Readonly<Record<Id, Contestant>>,
+  roundCount = options.rounds,
+): Promise<Record<Id, Standing>> {
+  const ids = Object.keys(contestants) as Id[];
+  const standings = ids.map((id) => ({ id, rounds: [] as LoadResult[], failure: '' }));
+  for (let round = 1; round <= roundCount; round++) {
+    for (const standing of standings) {
+      if (standing.failure !== '') continue;
+      const { title, run } = contestants[standing.id];
       try {
         const result = await run();
-        rounds.set(id, [...(rounds.get(id) ?? []), result]);
-        bench.say(`  round ${round}  ${title}: ${describeRound(result)}`);
+        standing.rounds.push(result);
+        say(`  round ${round}  ${title}: ${describeRound(result)}`);
       } catch (error) {
-        failures.set(id, describeError(error));
-        bench.say(`  round ${round}  ${title} failed: ${failures.get(id)}`);
-        if (error instanceof ServerFailure) bench.say(error.serverLog);
+        standing.failure = describeError(error);
+        say(`  round ${round}  ${title} failed: ${standing.failure}`);
       }
     }
   }
-  return contestants.map(({ id, title, absentBecause }) => {
-    const own = rounds.get(id) ?? [];
-    const failure = failures.get(id) ?? null;
-    const isWhole = failure === null && own.length > 0;
-    const perSecond = isWhole ? findSpread(own.map((result) => result.perSecond)) : null;
-    return { id, title, rounds: own, absentBecause, failure, perSecond };
+  const entries = standings.map(({ id, rounds, failure }) => [
+    id,
+    { rounds, failure: failure || null },
+  ]);
+  // One entry for each contestant.
+  return Object.fromEntries(entries) as Record<Id, Standing>;
+}
+
+/** With the processor time of each cycle or call, which can be compared on a busy machine. */
+function describeRound({ perSecond, cores }: LoadResult): string {
+  const used = Object.entries(cores).map(([name, value]) => {
+    if (value === null) return `${name} ?`;
+    return `${name} ${value.toFixed(2)} (${Math.round((value * 1_000_000) / perSecond)} µs each)`;
   });
-}
-
-function describeRound(result: LoadResult): string {
-  return `${formatCount(result.perSecond)}/s; cores: ${formatCoresEach([result])}`;
-}
-
-/** Why a contestant has no figure. */
-export function describeAbsence({ absentBecause, failure }: Standing): string {
-  return absentBecause === null ? `failed: ${failure}` : `absent: ${absentBecause}`;
+  return `${formatCount(perSecond)}/s; cores: ${used.join(', ')}`;
 }

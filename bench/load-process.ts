@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startChild } from './child.ts';
-import type { LoadMessage, LoadReport } from './load/load-report.ts';
-import type { LoadSpec } from './load/load-spec.ts';
-import type { Mark, SpanSpec } from './load/span.ts';
-import { readCpuMs, readResidentBytes, readWrittenBytes } from './processor-use.ts';
+import type { LoadMessage, LoadReport, LoadSpec } from './load/load.ts';
+import type { Mark } from './load/span.ts';
+import { readCpuMs, readResidentBytes } from './processor-use.ts';
 
 /** Time beyond warm-up and measurement: connections, the last long polls, the final check. */
 const LOAD_GRACE_MS = 120_000;
@@ -19,30 +18,19 @@ export interface LoadResult extends LoadReport {
    * Resident memory of each metered process: the larger value of start and end of the measurement.
    */
   readonly residentBytes: Readonly<Record<string, number | null>>;
-  /** Bytes a second that each meter has written to a disk. */
-  readonly writtenPerSecond: Readonly<Record<string, number | null>>;
 }
 
 /** Process IDs by meter name. Descendants count as well. */
 export type Meters = Readonly<Record<string, number>>;
 
-/** Runs the hub's load generator. @throws Error if the load fails. */
-export function runLoad(
+/** Runs the load generator. @throws Error if the load fails. */
+export async function runLoad(
   spec: LoadSpec,
-  meters: Meters,
-  onMark?: (mark: Mark) => void,
-): Promise<LoadResult> {
-  return runLoadScript('load/main.ts', spec, meters, onMark);
-}
-
-/** Runs a script of `bench/` that receives its spec by message, like the load generator. */
-export async function runLoadScript(
-  script: string,
-  spec: SpanSpec,
   meters: Meters,
   onMark: (mark: Mark) => void = () => undefined,
 ): Promise<LoadResult> {
-  const child = await startChild(process.execPath, [join(import.meta.dirname, script)], {
+  const script = join(import.meta.dirname, 'load/main.ts');
+  const child = await startChild(process.execPath, [script], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const gauge = new Gauge(meters);
@@ -72,7 +60,6 @@ export async function runLoadScript(
       perSecond: seen.count / seen.seconds,
       cores,
       residentBytes: gauge.residentBytes(),
-      writtenPerSecond: gauge.writtenPerSecond(),
     };
   } finally {
     clearTimeout(limit);
@@ -80,62 +67,44 @@ export async function runLoadScript(
   }
 }
 
+interface Reading {
+  readonly atMs: number;
+  readonly cpuMs: number | null;
+  readonly bytes: number | null;
+}
+
 /** Reads processor time and memory of processes at the start and end of the measurement. */
 class Gauge {
   readonly #meters: Meters;
-  readonly #read: Reading[] = [];
+  readonly #read = new Map<string, Reading[]>();
 
   constructor(meters: Meters) {
     this.#meters = meters;
   }
 
   note(): void {
-    this.#read.push({
-      atMs: performance.now(),
-      cpuMs: this.#map((pid) => readCpuMs(pid)),
-      bytes: this.#map((pid) => readResidentBytes(pid)),
-      written: this.#map((pid) => readWrittenBytes(pid)),
-    });
+    for (const [name, pid] of Object.entries(this.#meters)) {
+      const known = this.#read.get(name) ?? [];
+      const reading = { cpuMs: readCpuMs(pid), bytes: readResidentBytes(pid) };
+      this.#read.set(name, [...known, { atMs: performance.now(), ...reading }]);
+    }
   }
 
   cores(): Record<string, number | null> {
-    return this.#rates(({ cpuMs }) => cpuMs, 1);
-  }
-
-  writtenPerSecond(): Record<string, number | null> {
-    return this.#rates(({ written }) => written, 1_000);
+    return this.#map(([begin, end]) => {
+      if (begin == null || end == null || begin.cpuMs === null || end.cpuMs === null) return null;
+      return (end.cpuMs - begin.cpuMs) / (end.atMs - begin.atMs);
+    });
   }
 
   residentBytes(): Record<string, number | null> {
-    return this.#map((_pid, name) => {
-      const values = this.#read.flatMap(({ bytes }) => bytes[name] ?? []);
+    return this.#map((readings) => {
+      const values = readings.flatMap(({ bytes }) => bytes ?? []);
       return values.length === 0 ? null : Math.max(...values);
     });
   }
 
-  /** The growth of a value per millisecond, times `scale`. */
-  #rates(
-    pick: (reading: Reading) => Readonly<Record<string, number | null>>,
-    scale: number,
-  ): Record<string, number | null> {
-    const [begin, end] = this.#read;
-    return this.#map((_pid, name) => {
-      const before = (begin && pick(begin)[name]) ?? null;
-      const after = (end && pick(end)[name]) ?? null;
-      if (!begin || !end || before === null || after === null) return null;
-      return ((after - before) / (end.atMs - begin.atMs)) * scale;
-    });
+  #map<T>(of: (readings: readonly Reading[]) => T): Record<string, T> {
+    return Object.fromEntries([...this.#read].map(([name, readings]) => [name, of(readings)]));
   }
-
-  #map<T>(of: (pid: number, name: string) => T): Record<string, T> {
-    const entries = Object.entries(this.#meters);
-    return Object.fromEntries(entries.map(([name, pid]) => [name, of(pid, name)]));
-  }
-}
-
-interface Reading {
-  readonly atMs: number;
-  readonly cpuMs: Readonly<Record<string, number | null>>;
-  readonly bytes: Readonly<Record<string, number | null>>;
-  readonly written: Readonly<Record<string, number | null>>;
 }

@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { summarizeLatency } from './statistics.ts';
+import { findMedian } from './statistics.ts';
 
 /** The machine of a measurement. */
 export interface Machine {
@@ -14,7 +14,6 @@ export interface Machine {
   readonly redis: string;
   /** Time to write and sync 4 KB where the data of servers is stored. */
   readonly syncP50Ms: number;
-  readonly syncP99Ms: number;
 }
 
 const SYNCS = 500;
@@ -25,7 +24,6 @@ export function describeMachine(
   dataRoot: string,
   versions: { postgres: string; redis: string },
 ): Machine {
-  const { p50Ms, p99Ms } = measureSync(join(dataRoot, 'sync'));
   return {
     processor: readProcessorName(),
     cores: cpus().length,
@@ -33,26 +31,22 @@ export function describeMachine(
     system: `${type()} ${release().replace(/^(\d+\.\d+).*$/, '$1')}`,
     node: process.versions.node,
     ...versions,
-    syncP50Ms: p50Ms,
-    syncP99Ms: p99Ms,
+    syncP50Ms: measureSync(join(dataRoot, 'sync')),
   };
 }
 
-function measureSync(path: string): { p50Ms: number; p99Ms: number } {
+function measureSync(path: string): number {
   const file = openSync(path, 'w');
   const page = Buffer.alloc(PAGE_BYTES, 1);
-  const tookMs: number[] = [];
-  while (tookMs.length < SYNCS) {
+  const tookMs = Array.from({ length: SYNCS }, () => {
     const beganMs = performance.now();
     writeSync(file, page);
     fdatasyncSync(file);
-    tookMs.push(performance.now() - beganMs);
-  }
+    return performance.now() - beganMs;
+  });
   closeSync(file);
   unlinkSync(path);
-  const latency = summarizeLatency(tookMs);
-  if (latency === null) throw new Error('no sync was measured');
-  return latency;
+  return findMedian(tookMs);
 }
 
 /** On Arm, Node reports no name; use the kernel's description instead. */

@@ -14,19 +14,6 @@ export function readCpuMs(pid: number): number | null {
   return totalMs;
 }
 
-/** Bytes that a process and all its descendants have sent to a disk; null where it is not known. */
-export function readWrittenBytes(pid: number): number | null {
-  const stats = readStats();
-  if (stats === null) return null;
-  let total: number | null = null;
-  for (const id of stats.keys()) {
-    if (!descendsFrom(stats, id, pid)) continue;
-    const bytes = /^write_bytes: (\d+)$/m.exec(readProc(`${id}/io`) ?? '')?.[1];
-    if (bytes !== undefined) total = (total ?? 0) + Number(bytes);
-  }
-  return total;
-}
-
 /** Resident memory of one process in bytes; null without /proc. */
 export function readResidentBytes(pid: number): number | null {
   const status = readProc(`${pid}/status`);

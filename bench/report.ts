@@ -1,83 +1,94 @@
-import { formatMegabytes } from './format.ts';
+import { type Figure, formatValue } from './figure.ts';
 import type { Machine } from './machine.ts';
-import type { Options } from './options.ts';
-import type { Section, Table, Verdict } from './section.ts';
+import type { MeasureName } from './options.ts';
+import { findMedian } from './statistics.ts';
 
-/** One run of the bench. */
+/** One run of the bench, and in RESULTS.md the latest figures of all runs on a machine. */
 export interface Report {
-  /** RFC 3339 in UTC. */
-  readonly at: string;
-  /** The measured commit, with a plus if files differ from it. */
-  readonly commit: string;
-  readonly options: Pick<Options, 'quick' | 'rounds'>;
   readonly machine: Machine;
-  readonly sections: readonly Section[];
-  readonly seconds: number;
+  readonly isQuick: boolean;
+  readonly figures: readonly DatedFigure[];
 }
 
-/** The page of one run: first the targets, then all figures. */
-export function formatReport(report: Report): string {
-  const { sections } = report;
+export interface DatedFigure extends Figure {
+  /** Day and commit of the run, with a plus if files differed from the commit. */
+  readonly run: string;
+}
+
+/**
+ * Adds the figures of earlier runs, for the measures that this run did not take: a complete run
+ * takes long. Figures of another machine are dropped.
+ */
+export function keepEarlier(
+  report: Report,
+  before: Report | null,
+  taken: ReadonlySet<MeasureName>,
+): Report {
+  if (before === null || before.machine.processor !== report.machine.processor) return report;
+  const kept = before.figures.filter(({ measure }) => !taken.has(measure));
+  return { ...report, figures: [...kept, ...report.figures].toSorted(byMeasure) };
+}
+
+function byMeasure(a: Figure, b: Figure): number {
+  return a.measure.localeCompare(b.measure, 'en', { numeric: true });
+}
+
+/** The figures as a page: the machine, and each figure with its target. */
+export function formatReport({ machine, isQuick, figures }: Report): string {
+  const { processor, cores, memoryBytes, system, node, postgres, redis, syncP50Ms } = machine;
+  const rows = figures.map(formatFigure);
+  const head = ['', 'measured', 'target', 'figure', 'rounds', 'run', ''];
   return [
-    '# Bench\n',
-    formatSummary(report),
-    ...(sections.some(({ bars }) => bars.length > 0)
-      ? ['![Whole cycles per second](latest.svg)\n']
-      : []),
-    ...sections.map(formatSection),
+    `${cores} cores of ${processor}, ${Math.round(memoryBytes / 1e6)} MB of memory, ${system}, ` +
+      `Node ${node}, PostgreSQL ${postgres}, Redis ${redis}; a synced write of 4 KB takes ` +
+      `${syncP50Ms.toFixed(2)} ms. Hub, peers, databases and load share these cores.` +
+      (isQuick ? ' **A quick run: not to be quoted.**' : ''),
+    '',
+    ...[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`),
   ].join('\n');
 }
 
-/** The summary for RESULTS.md: the machine, and the targets with their results. */
-export function formatSummary(report: Report): string {
-  const verdicts = report.sections
-    .flatMap((section) => section.verdicts)
-    .toSorted((a, b) => a.measure.localeCompare(b.measure, 'en', { numeric: true }));
-  const table = {
-    head: ['', 'measured', 'target', 'figure', ''],
-    rows: verdicts.map(formatVerdict),
-  };
-  return `${describeRun(report)}\n\n${formatTable(table)}`;
-}
-
-function formatVerdict({ measure, what, target, measured, met }: Verdict): string[] {
-  return [measure, what, target, measured, met === null ? '–' : signOf(met)];
-}
-
-function signOf(met: boolean): string {
-  return met ? '✓' : '✗';
-}
-
-function describeRun({ at, commit, options, machine, seconds }: Report): string {
-  const { processor, cores, memoryBytes, system, node, postgres, redis } = machine;
-  const rounds = options.rounds === 1 ? 'one round' : `medians of ${options.rounds} rounds`;
-  const quick = options.quick ? ' **A quick run: not to be quoted.**' : '';
-  return (
-    `Measured ${at.slice(0, 10)} at ${commit} on ${cores} cores of ${processor}, ` +
-    `${formatMegabytes(memoryBytes)} of memory, ${system}, Node ${node}, ` +
-    `PostgreSQL ${postgres}, Redis ${redis}; a synced write of 4 KB takes ` +
-    `${machine.syncP50Ms.toFixed(2)} ms (p99 ${machine.syncP99Ms.toFixed(2)} ms). ` +
-    `Hub, peers, databases and load share these cores; ${rounds}, ` +
-    `${formatDuration(seconds)} in all.${quick}`
-  );
-}
-
-function formatDuration(seconds: number): string {
-  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} minutes`;
-}
-
-function formatSection({ title, table, notes }: Section): string {
-  const list = notes.map((note) => `- ${note}\n`).join('');
-  const figures = table.rows.length === 0 ? '' : `${formatTable(table)}\n`;
-  return `## ${title}\n\n${figures}${list}`;
-}
-
-/** Formats a Markdown table without padding, because the source of a generated page is not read. */
-export function formatTable({ head, rows }: Table): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |\n`;
-  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+function formatFigure({
+  measure,
+  what,
+  unit,
+  atLeast,
+  atMost,
+  values,
+  run,
+}: DatedFigure): string[] {
+  const bound = atLeast ?? atMost;
+  const sign = atLeast === undefined ? '≤' : '≥';
+  const target = bound === undefined ? '' : `${sign} ${formatValue(bound, unit)}`;
+  if (typeof values === 'string') {
+    return [measure, what, target, escapeCell(values), '', run, '–'];
+  }
+  const median = findMedian(values);
+  const isMet = median >= (atLeast ?? -Infinity) && median <= (atMost ?? Infinity);
+  const range = [Math.min(...values), Math.max(...values)].map((each) => formatValue(each, unit));
+  const rounds = values.length === 1 ? '1' : `${values.length}: ${range.join(' to ')}`;
+  const mark = isMet ? '✓' : '✗';
+  return [
+    measure,
+    what,
+    target,
+    formatValue(median, unit),
+    rounds,
+    run,
+    bound === undefined ? '' : mark,
+  ];
 }
 
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ');
+}
+
+/** The bench writes the text between these marks in RESULTS.md. */
+const marks = ['<!-- bench -->', '<!-- /bench -->'] as const;
+
+/** Returns the page with the block replaced. @throws Error if the page has no such marks. */
+export function replaceBlock(page: string, block: string): string {
+  const [begin, end] = marks.map((mark) => page.indexOf(mark)) as [number, number];
+  if (begin === -1 || end < begin) throw new Error(`The page has no ${marks.join(' … ')}.`);
+  return `${page.slice(0, begin + marks[0].length)}\n${block.trim()}\n${page.slice(end)}`;
 }

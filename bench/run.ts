@@ -1,124 +1,88 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { drawChart } from './chart.ts';
-import { projectRoot } from './child.ts';
-import { keepEarlier, readReport } from './earlier-sections.ts';
-import { describeError } from './format.ts';
+import type { Bench } from './bench.ts';
+import { describeError, projectRoot } from './child.ts';
+import type { Figure } from './figure.ts';
 import { describeMachine } from './machine.ts';
 import { measureConsole } from './measures/console.ts';
-import { measureConsoleTraffic } from './measures/console-traffic.ts';
-import { measureCrowd } from './measures/crowd.ts';
-import { measureDelivery } from './measures/delivery.ts';
 import { measureDisk } from './measures/disk.ts';
-import { measureFleet } from './measures/fleet.ts';
-import { measureGrowth } from './measures/growth.ts';
-import { measureListPage } from './measures/list-page.ts';
+import { measureFleet, measureTraffic } from './measures/fleet.ts';
+import { measureGrowth, measureListSize } from './measures/growth.ts';
 import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
+import { measureCrowd, measureDelivery } from './measures/waiting.ts';
 import type { MeasureName, Options } from './options.ts';
 import { Place } from './place.ts';
-import { formatReport, formatSummary, type Report } from './report.ts';
-import type { Bench, Section } from './section.ts';
+import { formatReport, keepEarlier, type Report, replaceBlock } from './report.ts';
 import { profileHubs } from './subjects/hub.ts';
 import { startPostgres } from './subjects/postgres.ts';
 import { readRedisVersion } from './subjects/redis.ts';
-import { replaceBlock } from './summary-block.ts';
 
 const resultsDir = join(import.meta.dirname, 'results');
-const summaryPath = join(projectRoot, 'bench/RESULTS.md');
+const latestPath = join(resultsDir, 'latest.json');
+const summaryPath = join(import.meta.dirname, 'RESULTS.md');
 
-interface Measure {
-  readonly names: readonly MeasureName[];
-  readonly title: string;
-  measure(bench: Bench): Promise<Section>;
-}
+type Measure = (bench: Bench) => Promise<Figure[]>;
 
-const measures: readonly Measure[] = [
-  { names: ['P1', 'P2', 'P3'], title: 'throughput', measure: measureThroughput },
-  { names: ['P4'], title: 'delivery', measure: measureDelivery },
-  { names: ['P5', 'P8'], title: 'growth', measure: measureGrowth },
-  { names: ['P8'], title: 'size of a list', measure: measureListPage },
-  { names: ['P6'], title: 'crowd', measure: measureCrowd },
-  { names: ['P7'], title: 'start', measure: measureStart },
-  { names: ['P9'], title: 'context packs', measure: measurePacks },
-  { names: ['P10'], title: 'console', measure: measureConsole },
-  { names: ['P11'], title: 'working fleet', measure: measureFleet },
-  { names: ['P12'], title: 'console traffic', measure: measureConsoleTraffic },
-  { names: ['P13'], title: 'disk', measure: measureDisk },
+const measures: readonly (readonly [title: string, Measure, ...names: MeasureName[]])[] = [
+  ['throughput', measureThroughput, 'P1', 'P2', 'P3'],
+  ['delivery', measureDelivery, 'P4'],
+  ['growth', measureGrowth, 'P5', 'P8'],
+  ['size of a list', measureListSize, 'P8'],
+  ['crowd', measureCrowd, 'P6'],
+  ['start', measureStart, 'P7'],
+  ['context packs', measurePacks, 'P9'],
+  ['console', measureConsole, 'P10'],
+  ['working fleet', measureFleet, 'P11'],
+  ['console traffic', measureTraffic, 'P12'],
+  ['disk', measureDisk, 'P13'],
 ];
 
-/** Runs the selected measures, writes `results/` and prints the table. */
+/** Runs the selected measures and writes their figures. */
 export async function runBench(options: Options, say: (line: string) => void): Promise<void> {
-  const beganMs = performance.now();
-  if (options.profileDir !== null) profileHubs(options.profileDir);
-  const bench = await openBench(options, say);
-  const { postgres } = bench;
-  const isAvailable = !('absentBecause' in postgres);
-  const machine = describeMachine(bench.place.root, {
-    postgres: isAvailable ? postgres.version : 'absent',
-    redis: bench.redisVersion ?? 'absent',
+  if (options.profileDir !== undefined) profileHubs(options.profileDir);
+  const place = new Place(options.dataRoot ?? join(import.meta.dirname, '.data'));
+  const postgres = await startPostgres().catch(describeError);
+  const bench: Bench = { options, place, postgres, say };
+  const machine = describeMachine(place.root, {
+    postgres: typeof postgres === 'string' ? 'absent' : postgres.version,
+    redis: readRedisVersion() ?? 'absent',
   });
-  const sections: Section[] = [];
+  const run = `${new Date().toISOString().slice(0, 10)} ${readCommit()}`;
+  const figures: Report['figures'][number][] = [];
   try {
-    for (const { names, title, measure } of measures) {
-      const chosen = names.filter((name) => options.only.has(name));
-      if (chosen.length === 0) continue;
-      say(`${chosen.join(', ')}: ${title}`);
-      const sectionBeganMs = performance.now();
-      sections.push(await measure(bench).catch((error: unknown) => failed(title, error)));
-      say(`  took ${Math.round((performance.now() - sectionBeganMs) / 1_000)} s`);
+    for (const [title, measure, ...names] of measures) {
+      const [first, ...others] = names.filter((name) => options.only.has(name));
+      if (first === undefined) continue;
+      say(`${[first, ...others].join(', ')}: ${title}`);
+      const beganMs = performance.now();
+      const found = await measure(bench).catch((error: unknown): Figure[] => [
+        { measure: first, what: title, unit: '', values: `failed: ${describeError(error)}` },
+      ]);
+      const chosen = found.filter((figure) => options.only.has(figure.measure));
+      figures.push(...chosen.map((figure) => ({ ...figure, run })));
+      say(`  took ${Math.round((performance.now() - beganMs) / 1_000)} s`);
     }
   } finally {
-    if (isAvailable) await postgres.stop();
+    if (typeof postgres !== 'string') await postgres.stop();
   }
-  const seconds = (performance.now() - beganMs) / 1_000;
-  const commit = readCommit();
-  const { quick, rounds } = options;
-  const report = { at: new Date().toISOString(), commit, options: { quick, rounds } };
-  const run = { ...report, machine, sections, seconds };
-  const before = options.isQuoted ? readReport(join(resultsDir, 'latest.json')) : null;
-  writeReport(keepEarlier(run, before, options.only), options, say);
-}
-
-/** The section of a failed measure; the report still contains the others. */
-function failed(title: string, error: unknown): Section {
-  const notes = [`Failed: ${describeError(error)}`];
-  return { title, table: { head: [], rows: [] }, notes, verdicts: [], bars: [], raw: null };
-}
-
-async function openBench(options: Options, say: (line: string) => void): Promise<Bench> {
-  const place = new Place(options.dataRoot ?? join(import.meta.dirname, '.data'));
-  return {
-    options,
-    place,
-    redisVersion: readRedisVersion(),
-    postgres: await openPostgres(options),
-    say,
-  };
-}
-
-/** All measures except P2, P10 and P12 need PostgreSQL. */
-async function openPostgres({ only }: Options): Promise<Bench['postgres']> {
-  if (only.isSubsetOf(new Set(['P2', 'P10', 'P12']))) return { absentBecause: 'not asked for' };
-  return startPostgres().catch((error: unknown) => ({ absentBecause: describeError(error) }));
+  writeReport({ machine, isQuick: options.quick, figures }, options, say);
 }
 
 function writeReport(report: Report, options: Options, say: (line: string) => void): void {
   mkdirSync(resultsDir, { recursive: true });
-  const page = formatReport(report);
-  const bars = report.sections.flatMap((section) => section.bars);
-  const path = join(resultsDir, options.isQuoted ? 'latest' : 'part');
-  writeFileSync(`${path}.md`, page);
-  writeFileSync(`${path}.svg`, drawChart('Whole cycles per second', bars));
-  writeFileSync(`${path}.json`, `${JSON.stringify(report, null, 1)}\n`);
-  if (options.isQuoted) {
+  say(`\n${formatReport(report)}\n`);
+  const path = options.isKept ? latestPath : join(resultsDir, 'part.json');
+  const before = existsSync(latestPath) ? JSON.parse(readFileSync(latestPath, 'utf8')) : null;
+  const written = options.isKept ? keepEarlier(report, before, options.only) : report;
+  writeFileSync(path, `${JSON.stringify(written, null, 1)}\n`);
+  if (options.isKept) {
     const page = readFileSync(summaryPath, 'utf8');
-    writeFileSync(summaryPath, replaceBlock(page, formatSummary(report)));
+    writeFileSync(summaryPath, replaceBlock(page, formatReport(written)));
   }
-  say(`\n${page}`);
-  say(`Took ${Math.round(report.seconds)} s. Written to ${relative(projectRoot, path)}.*`);
+  say(`Written to ${relative(projectRoot, path)}.`);
 }
 
 function readCommit(): string {

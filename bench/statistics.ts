@@ -1,39 +1,19 @@
-/** A figure over several rounds. */
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-/** The middle value, or the mean of the two middle ones. @throws if there are no values. */
-export function findMedian(values: readonly number[]): number {
-  return percentileOf(sortNumbers(values), 50);
-}
-
-/** @throws if there are no values. */
-export function findSpread(values: readonly number[]): Spread {
-  const sorted = sortNumbers(values);
-  return { median: percentileOf(sorted, 50), min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
-}
-
 /** Durations in milliseconds. */
 export interface Latency {
-  readonly count: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
 }
 
 /** Null if there are no values. */
 export function summarizeLatency(valuesMs: readonly number[]): Latency | null {
   if (valuesMs.length === 0) return null;
   const sorted = sortNumbers(valuesMs);
-  return {
-    count: sorted.length,
-    p50Ms: percentileOf(sorted, 50),
-    p99Ms: percentileOf(sorted, 99),
-    maxMs: sorted.at(-1) ?? 0,
-  };
+  return { p50Ms: percentileOf(sorted, 50), p99Ms: percentileOf(sorted, 99) };
+}
+
+/** The middle value, or the mean of the two middle ones. @throws if there are no values. */
+export function findMedian(values: readonly number[]): number {
+  return percentileOf(sortNumbers(values), 50);
 }
 
 /** Interpolates linearly between the two nearest ranks. */

@@ -1,7 +1,6 @@
 /** Words in the vocabulary of generated texts. */
 const VOCABULARY = 20_000;
 const syllables = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu'.split(' ');
-const WORDS_PER_ITEM = 120;
 
 /**
  * Generates the same words for the same seed, so that all engines and rounds use the same texts.
@@ -17,11 +16,6 @@ export function writeWords(seed: number, count: number): string {
     return state / 2 ** 32;
   };
   return Array.from({ length: count }, () => spell(rankOf(draw()))).join(' ');
-}
-
-/** The text of one context item, as long as an average note. */
-export function writeItemText(seed: number): string {
-  return writeWords(seed, WORDS_PER_ITEM);
 }
 
 /** As in natural languages, few words are frequent: the logarithm of the rank is uniform. */

@@ -1,9 +1,16 @@
 import { endpoints } from '@signalbox/contract';
 import { summarizeLatency } from '../statistics.ts';
 import { type Connection, openConnections, type Target } from './connection.ts';
-import { type Claim, prepareRequests, type Queue, readClaim, requireOk } from './hub-calls.ts';
-import type { LoadAgent, LoadReport } from './load-report.ts';
-import { formatPost } from './request-text.ts';
+import {
+  type Claim,
+  formatPost,
+  type LoadAgent,
+  prepareRequests,
+  type Queue,
+  readClaim,
+  requireOk,
+} from './hub-calls.ts';
+import type { LoadReport } from './load.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /**
@@ -22,21 +29,14 @@ export interface CycleLoad extends SpanSpec, Queue {
 /** Limit of consecutive empty claims. A claim may find nothing while others hold all jobs. */
 const EMPTY_CLAIMS_MAX = 100;
 
-interface Stages {
-  readonly enqueue: number[];
-  readonly claim: number[];
-  readonly complete: number[];
-}
-
 interface Ledger {
   readonly span: Span;
-  readonly stagesMs: Stages;
+  readonly claimsMs: number[];
   readonly cyclesMs: number[];
   /** All granted jobs, to detect one that is granted twice. */
   readonly claimed: Set<string>;
   enqueued: number;
   completed: number;
-  emptyClaims: number;
 }
 
 /** @throws Error on the first wrong answer, and if a job is granted twice or left over. */
@@ -47,12 +47,11 @@ export async function runCycleLoad(
   const connections = await openConnections(spec.targets, spec.agents.length);
   const ledger: Ledger = {
     span: new Span(spec, onMark),
-    stagesMs: { enqueue: [], claim: [], complete: [] },
+    claimsMs: [],
     cyclesMs: [],
     claimed: new Set(),
     enqueued: 0,
     completed: 0,
-    emptyClaims: 0,
   };
   await Promise.all(
     connections.map((connection, number) => runAgent(spec, ledger, connection, number)),
@@ -60,7 +59,7 @@ export async function runCycleLoad(
   const generatorCpuMs = await ledger.span.measureOwnCpuMs();
   await checkNothingLeft(spec, connections);
   for (const connection of connections) connection.close();
-  const { stagesMs, cyclesMs, claimed, enqueued, completed, emptyClaims } = ledger;
+  const { claimsMs, cyclesMs, claimed, enqueued, completed } = ledger;
   if (claimed.size !== enqueued || completed !== enqueued) {
     throw new Error(`${enqueued} enqueued, ${claimed.size} claimed, ${completed} completed`);
   }
@@ -68,13 +67,8 @@ export async function runCycleLoad(
     count: cyclesMs.length,
     seconds: spec.measureMs / 1_000,
     generatorCpuMs,
-    latency: {
-      cycle: summarizeLatency(cyclesMs),
-      enqueue: summarizeLatency(stagesMs.enqueue),
-      claim: summarizeLatency(stagesMs.claim),
-      complete: summarizeLatency(stagesMs.complete),
-    },
-    totals: { enqueued, completed, emptyClaims },
+    latency: { cycle: summarizeLatency(cyclesMs), claim: summarizeLatency(claimsMs) },
+    totals: { completed },
   };
 }
 
@@ -90,7 +84,7 @@ async function runAgent(
   if (agent === undefined || target === undefined) throw new Error('a connection needs an agent');
   const requests = prepareRequests(spec, agent, target);
   const claimRequest = requests.claim();
-  const { span, stagesMs, cyclesMs } = ledger;
+  const { span, claimsMs, cyclesMs } = ledger;
   while (span.isOpen()) {
     const beganMs = performance.now();
     await requireOk(connection, requests.enqueue, 'enqueue');
@@ -102,9 +96,7 @@ async function runAgent(
     ledger.completed++;
     const completedMs = performance.now();
     if (!span.holds(completedMs)) continue;
-    stagesMs.enqueue.push(enqueuedMs - beganMs);
-    stagesMs.claim.push(claimedMs - enqueuedMs);
-    stagesMs.complete.push(completedMs - claimedMs);
+    claimsMs.push(claimedMs - enqueuedMs);
     cyclesMs.push(completedMs - beganMs);
   }
 }
@@ -112,10 +104,7 @@ async function runAgent(
 async function claimJob(ledger: Ledger, connection: Connection, request: string): Promise<Claim> {
   for (let empty = 0; empty <= EMPTY_CLAIMS_MAX; empty++) {
     const claim = readClaim(await requireOk(connection, request, 'claim-next'));
-    if (claim === null) {
-      ledger.emptyClaims++;
-      continue;
-    }
+    if (claim === null) continue;
     if (ledger.claimed.has(claim.jobId)) throw new Error(`${claim.jobId} was granted twice`);
     ledger.claimed.add(claim.jobId);
     return claim;

@@ -1,23 +1,23 @@
 import { endpoints } from '@signalbox/contract';
 import type { Connection, Target } from './connection.ts';
-import { type Claim, type Queue, readClaim, requireOk } from './hub-calls.ts';
-import type { LoadAgent } from './load-report.ts';
-import { formatHead, formatPost, prompt } from './request-text.ts';
+import {
+  type Claim,
+  formatHead,
+  formatPost,
+  type LoadAgent,
+  prompt,
+  type Queue,
+  readClaim,
+  requireOk,
+} from './hub-calls.ts';
 
 const LEASE_MS = 60_000;
 /** As our agents do. */
 const CLAIM_WAIT_MS = 25_000;
 
-/** 1 KB of what a test run prints, as JSON without its quotes. */
-const outputText = JSON.stringify(
-  Array.from(
-    { length: 21 },
-    (_, at) => `ok ${at + 1} - the health check answers within its limit\n`,
-  )
-    .join('')
-    .slice(0, 1_023)
-    .concat('\n'),
-);
+/** 1 KB of what a test run prints, as JSON. */
+const printed = 'ok 1 - the health check answers within its limit\n'.repeat(21);
+const outputText = JSON.stringify(`${printed.slice(0, 1_023)}\n`);
 
 /** The calls of the fleet, by the name under which they are reported. */
 export const fleetCalls = [
@@ -41,16 +41,13 @@ export type NoteCall = (call: FleetCall, dueMs: number) => void;
  */
 export class FleetAgent {
   readonly #connection: Connection;
-  readonly #heads: Readonly<Record<'output' | 'renew' | 'complete' | 'report', string>>;
+  readonly #heads: Readonly<Record<'output' | 'renew' | 'complete', string>>;
   readonly #enqueue: string;
   readonly #claim: string;
   readonly #heartbeat: string;
   readonly #start: string;
   readonly #note: NoteCall;
   readonly #outputsDueMs: number[] = [];
-  readonly #usesReports: boolean;
-  /** Calls that go with the next output. */
-  readonly #carried = new Set<'renew' | 'heartbeat'>();
   #last: Promise<void> = Promise.resolve();
   #held: Claim | null = null;
   #logSeq = 0;
@@ -58,7 +55,7 @@ export class FleetAgent {
   constructor(
     queue: Queue,
     { agentId, token }: LoadAgent,
-    own: { connection: Connection; target: Target; heartbeat: string; usesReports: boolean },
+    own: { connection: Connection; target: Target; heartbeat: string },
     note: NoteCall,
   ) {
     const { connection, target, heartbeat } = own;
@@ -70,9 +67,7 @@ export class FleetAgent {
       output: formatHead(target, endpoints.jobEvents.append.path, token),
       renew: formatHead(target, renew.path, token),
       complete: formatHead(target, complete.path, token),
-      report: formatHead(target, endpoints.agents.report.path, token),
     };
-    this.#usesReports = own.usesReports;
     const post = (path: string, body: object) =>
       formatPost(target, path, token, JSON.stringify(body));
     this.#enqueue = post(enqueue.path, { workspaceId, repoId, kind: 'work', prompt });
@@ -103,13 +98,11 @@ export class FleetAgent {
   }
 
   renew(dueMs: number): Promise<void> {
-    if (this.#usesReports) return this.#carry('renew');
     const request = () => this.#format('renew', `,"leaseMs":${LEASE_MS}`);
     return this.#queue(() => this.#send('renew', dueMs, request()));
   }
 
   heartbeat(dueMs: number): Promise<void> {
-    if (this.#usesReports) return this.#carry('heartbeat');
     return this.#queue(() => this.#send('heartbeat', dueMs, this.#heartbeat));
   }
 
@@ -130,43 +123,9 @@ export class FleetAgent {
     const entries = dueMs.map(
       () => `{"logSeq":${++this.#logSeq},"stream":"stdout","at":"${at}","message":${outputText}}`,
     );
-    const carried = [...this.#carried];
-    this.#carried.clear();
-    if (carried.length === 0) {
-      const request = this.#format('output', `,"entries":[${entries.join(',')}]`);
-      await requireOk(this.#connection, request, 'output');
-    } else {
-      const answer = await requireOk(
-        this.#connection,
-        this.#formatReport(carried, entries),
-        'report',
-      );
-      if (answer.includes('"error"')) throw new Error(`a report was refused in part: ${answer}`);
-    }
+    const request = this.#format('output', `,"entries":[${entries.join(',')}]`);
+    await requireOk(this.#connection, request, 'output');
     for (const due of dueMs) this.#note('output', due);
-    for (const call of carried) this.#note(call, dueMs[0] ?? 0);
-  }
-
-  /** Keeps a call until the next output, as our agents do for up to two seconds. */
-  #carry(call: 'renew' | 'heartbeat'): Promise<void> {
-    this.#carried.add(call);
-    return Promise.resolve();
-  }
-
-  #formatReport(carried: readonly string[], entries: readonly string[]): string {
-    if (this.#held === null) throw new Error('an agent of the fleet holds no job');
-    const job = `"jobId":"${this.#held.jobId}","claimGeneration":${this.#held.generation}`;
-    const { workspaceId: _workspace, ...heartbeat } = JSON.parse(
-      this.#heartbeat.slice(this.#heartbeat.indexOf('\r\n\r\n')),
-    );
-    const parts = [
-      this.#start,
-      ...(carried.includes('heartbeat') ? [`"heartbeat":${JSON.stringify(heartbeat)}`] : []),
-      ...(carried.includes('renew') ? [`"renewals":[{${job},"leaseMs":${LEASE_MS}}]`] : []),
-      `"outputs":[{${job},"entries":[${entries.join(',')}]}]}`,
-    ];
-    const body = parts.join(',');
-    return `${this.#heads.report}${body.length}\r\n\r\n${body}`;
   }
 
   async #claimNext(dueMs: number): Promise<void> {

@@ -1,26 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AGENT_HEARTBEAT_INTERVAL_MS } from '@signalbox/contract';
 import { summarizeLatency } from '../statistics.ts';
-import { type Connection, openConnections, type Target } from './connection.ts';
+import { type Connection, openConnections } from './connection.ts';
 import { FleetAgent, type FleetCall, fleetCalls, type NoteCall } from './fleet-agent.ts';
-import { FleetWatcher, type WatchTotals } from './fleet-watcher.ts';
-import type { Queue } from './hub-calls.ts';
-import type { LoadReport } from './load-report.ts';
-import { formatBeat, registerAll } from './registration.ts';
+import { FleetWatcher } from './fleet-watcher.ts';
+import { type AgentWorld, formatBeats, registerAll } from './hub-calls.ts';
+import type { LoadReport } from './load.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** Agents that each hold a job and stream its output, and people who follow some of the jobs. */
-export interface FleetLoad extends SpanSpec, Queue {
+export interface FleetLoad extends SpanSpec, AgentWorld {
   readonly kind: 'fleet';
-  readonly target: Target;
-  readonly tokens: readonly string[];
-  readonly agentCount: number;
   readonly watcherCount: number;
   /** Whether all watchers follow the same job. */
   readonly watchesOneJob: boolean;
   readonly outputIntervalMs: number;
-  /** Whether renewals and heartbeats go with the next output, in one report. */
-  readonly usesReports: boolean;
 }
 
 const RENEW_INTERVAL_MS = 15_000;
@@ -49,15 +43,9 @@ export async function runFleetLoad(
   failed.promise.catch(() => undefined);
   const ledger = new Ledger();
   const { agents, connections } = await prepareAgents(spec, ledger.note);
-  const totals: WatchTotals = { changeMessages: 0, reads: 0, bytes: 0 };
-  const watchers = await openWatchers(spec, agents, {
-    ...{ note: ledger.note, totals, fail: failed.reject },
-  });
-  let totalsBefore = { ...totals };
-  const span = new Span(spec, (mark) => {
-    if (mark === 'begin') totalsBefore = { ...totals };
-    onMark(mark);
-  });
+  const report = { note: ledger.note, fail: failed.reject };
+  const watchers = await openWatchers(spec, agents, report);
+  const span = new Span(spec, onMark);
   ledger.span = span;
   const streams = streamsOf(spec, agents);
   await Promise.race([failed.promise, sendStreams(streams, span, failed.reject)]);
@@ -65,20 +53,15 @@ export async function runFleetLoad(
   for (const watcher of watchers) watcher.close();
   for (const connection of connections) connection.close();
   const seconds = spec.measureMs / 1_000;
-  const wanted = streams.reduce((sum, { perSecond }) => sum + perSecond * seconds, 0);
   return {
     count: ledger.count,
     seconds,
     generatorCpuMs,
     latency: ledger.summarize(),
     totals: {
-      agents: agents.length,
-      wanted: Math.round(wanted),
       outputsWanted: Math.round((streams[0]?.perSecond ?? 0) * seconds),
       outputs: ledger.countOf('output'),
-      watcherReads: totals.reads - totalsBefore.reads,
-      watcherBytes: totals.bytes - totalsBefore.bytes,
-      changeMessages: totals.changeMessages - totalsBefore.changeMessages,
+      watcherReads: ledger.countOf('watch'),
     },
   };
 }
@@ -120,13 +103,12 @@ async function prepareAgents(
 ): Promise<{ agents: FleetAgent[]; connections: Connection[] }> {
   const { target, agentCount } = spec;
   const connections = await openConnections([target], agentCount);
-  const beats = Array.from({ length: agentCount }, (_, at) => formatBeat(spec, at, 'fleet'));
+  const beats = formatBeats(spec);
   const registered = await registerAll(spec, connections.slice(0, PREPARING_MAX), beats);
   const agents = registered.map((agent, at) => {
     const connection = connections[at];
     if (connection === undefined) throw new Error('an agent needs a connection');
-    const { usesReports } = spec;
-    const own = { connection, target, heartbeat: beats[at] ?? '', usesReports };
+    const own = { connection, target, heartbeat: beats[at] ?? '' };
     return new FleetAgent(spec, agent, own, note);
   });
   let next = 0;
@@ -142,7 +124,7 @@ async function prepareAgents(
 async function openWatchers(
   { target, tokens, workspaceId, watcherCount, watchesOneJob }: FleetLoad,
   agents: readonly FleetAgent[],
-  report: { note: NoteCall; totals: WatchTotals; fail: (error: Error) => void },
+  report: { note: NoteCall; fail: (error: Error) => void },
 ): Promise<FleetWatcher[]> {
   const connections = await openConnections([target], watcherCount);
   const watchers = connections.map((connection, at) => {

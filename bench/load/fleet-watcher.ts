@@ -3,8 +3,7 @@ import { type ChangeMessage, endpoints } from '@signalbox/contract';
 import { readField } from './answer-reader.ts';
 import type { Connection, Target } from './connection.ts';
 import type { NoteCall } from './fleet-agent.ts';
-import { requireOk } from './hub-calls.ts';
-import { formatPost } from './request-text.ts';
+import { formatPost, requireOk } from './hub-calls.ts';
 
 /** As the console: reads for changes begin no more often than this. */
 const READ_GAP_MS = 500;
@@ -15,15 +14,6 @@ export interface Watched {
   readonly jobId: string;
 }
 
-/** Counts of what the watchers of a load received. */
-export interface WatchTotals {
-  /** Messages of the streams that say that something changed. */
-  changeMessages: number;
-  reads: number;
-  /** Bytes of the streams and of the answers to reads. */
-  bytes: number;
-}
-
 /** A browser that shows the log of a running job: its stream of changes, and its reads. */
 export class FleetWatcher {
   readonly #connection: Connection;
@@ -31,7 +21,6 @@ export class FleetWatcher {
   readonly #token: string;
   readonly #watched: Watched;
   readonly #note: NoteCall;
-  readonly #totals: WatchTotals;
   readonly #fail: (error: Error) => void;
   #stream: ClientRequest | null = null;
   #dueMs: number | null = null;
@@ -41,14 +30,13 @@ export class FleetWatcher {
   constructor(
     { connection, target, token }: { connection: Connection; target: Target; token: string },
     watched: Watched,
-    report: { note: NoteCall; totals: WatchTotals; fail: (error: Error) => void },
+    report: { note: NoteCall; fail: (error: Error) => void },
   ) {
     this.#connection = connection;
     this.#target = target;
     this.#token = token;
     this.#watched = watched;
     this.#note = report.note;
-    this.#totals = report.totals;
     this.#fail = report.fail;
   }
 
@@ -87,7 +75,6 @@ export class FleetWatcher {
     let rest = '';
     response.setEncoding('latin1');
     response.on('data', (chunk: string) => {
-      this.#totals.bytes += chunk.length;
       const messages = (rest + chunk).split('\n\n');
       rest = messages.pop() ?? '';
       for (const message of messages) this.#take(message);
@@ -103,7 +90,6 @@ export class FleetWatcher {
   #take(message: string): void {
     const data = /^data: ?(.*)$/m.exec(message)?.[1];
     if (!/^event: ?changes$/m.test(message) || data === undefined) return;
-    this.#totals.changeMessages += 1;
     const { changes } = JSON.parse(data) as ChangeMessage;
     const { jobId } = this.#watched;
     const isOfJob = changes.some(
@@ -133,9 +119,6 @@ export class FleetWatcher {
 
   async #read(path: string, body: object): Promise<string> {
     const request = formatPost(this.#target, path, this.#token, JSON.stringify(body));
-    const answer = await requireOk(this.#connection, request, path);
-    this.#totals.reads += 1;
-    this.#totals.bytes += answer.length;
-    return answer;
+    return await requireOk(this.#connection, request, path);
   }
 }

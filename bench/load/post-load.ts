@@ -1,7 +1,7 @@
 import { summarizeLatency } from '../statistics.ts';
 import { type Connection, openConnections, type Target } from './connection.ts';
-import type { LoadReport } from './load-report.ts';
-import { formatPost } from './request-text.ts';
+import { formatPost, requireOk } from './hub-calls.ts';
+import type { LoadReport } from './load.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** The same request repeatedly, on each connection as soon as the previous one is answered. */
@@ -31,8 +31,7 @@ export async function runPostLoad(
   async function post(connection: Connection): Promise<void> {
     while (span.isOpen()) {
       const sentMs = performance.now();
-      const { status, body } = await connection.send(requests[turn++ % requests.length] ?? '');
-      if (status !== 200) throw new Error(`${spec.path}: ${status} ${body}`);
+      await requireOk(connection, requests[turn++ % requests.length] ?? '', spec.path);
       const answeredMs = performance.now();
       if (span.holds(answeredMs)) latenciesMs.push(answeredMs - sentMs);
     }

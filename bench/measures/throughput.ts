@@ -1,163 +1,106 @@
-import { type Contestant, describeAbsence, runContest, type Standing } from '../contest.ts';
-import { httpPeer, hubCycles, noOp } from '../contestants.ts';
-import { formatCoresEach, formatCount, formatRatio, formatSpread } from '../format.ts';
-import type { MeasureName } from '../options.ts';
-import type { Bar, Bench, Section, Verdict } from '../section.ts';
-import { findMedian } from '../statistics.ts';
+import type { Bench } from '../bench.ts';
+import { type Contestant, runContest } from '../contest.ts';
+import { cost, type Figure, perSecond, ratiosOf, valuesOf } from '../figure.ts';
+import { runLoad } from '../load-process.ts';
+import type { EngineName, MeasureName } from '../options.ts';
+import { registerAgents, withHubs } from '../subjects/hub.ts';
+import { measureNoOp, measurePeer, type PeerLibrary } from '../subjects/peers.ts';
+import { titleOf } from '../subjects/store.ts';
 
-/** Requests per complete cycle. */
-const REQUESTS_PER_CYCLE = 3;
-
-interface Entrant {
-  readonly contestant: Contestant;
-  readonly measures: readonly MeasureName[];
-  readonly tone: Bar['tone'];
-}
+/** Each has an agent and a token of its own. */
+const CONNECTIONS = 64;
+/** Requests of a cycle: enqueue, claim, complete. */
+const REQUESTS = 3;
 
 /** P1, P2 and P3: complete cycles per second, all in one contest. */
-export async function measureThroughput(bench: Bench): Promise<Section> {
-  const { only } = bench.options;
-  const entrants = listEntrants(bench).filter(({ measures }) =>
-    measures.some((name) => only.has(name)),
+export async function measureThroughput(bench: Bench): Promise<Figure[]> {
+  const span = spanOf(bench);
+  const peer = (library: PeerLibrary): Contestant => ({
+    title: `the service on ${library}`,
+    run: () => measurePeer(bench, library, CONNECTIONS, span),
+  });
+  const contestants: readonly (readonly [string, Contestant, ...MeasureName[]])[] = [
+    ['noOp', { title: 'no-op server', run: () => measureNoOp(CONNECTIONS, span) }, 'P2'],
+    ['sqlite', hub(bench, 'sqlite', 1), 'P1', 'P2', 'P3'],
+    ['bullmq', peer('bullmq'), 'P1'],
+    ['graphile', peer('graphile-worker'), 'P1'],
+    ['pgBoss', peer('pg-boss'), 'P1'],
+    ['postgres', hub(bench, 'postgres', 1), 'P3'],
+    ['twoHubs', hub(bench, 'postgres', 2), 'P3'],
+  ];
+  const chosen = contestants.filter(([, , ...names]) =>
+    names.some((name) => bench.options.only.has(name)),
   );
-  const standings = await runContest(
-    bench,
-    entrants.map(({ contestant }) => contestant),
-  );
-  return {
-    title: 'Throughput',
-    table: {
-      head: ['who', 'cycles/s', 'min–max', 'requests/s', 'cycle p50 / p99', 'cores used'],
-      rows: standings.map(describe),
+  const standings = await runContest(bench, Object.fromEntries(chosen));
+  const absent = { rounds: [], failure: 'not measured' };
+  const of = (id: string) => standings[id] ?? absent;
+  const peers = [
+    ['BullMQ, fsync always', of('bullmq'), 1.2],
+    ['graphile-worker', of('graphile'), 6],
+    ['pg-boss', of('pgBoss'), 6],
+  ] as const;
+  const ratio = { unit: '×' } as const;
+  return [
+    ...peers.flatMap(([title, other, atLeast]): Figure[] => {
+      const what = `hub on SQLite ÷ the same service on ${title}`;
+      const byTime = `${what}: by processor time`;
+      const values = ratiosOf([of('sqlite'), other], perSecond);
+      return [
+        { ...ratio, measure: 'P1', what, atLeast, values },
+        { ...ratio, measure: 'P1', what: byTime, values: ratiosOf([other, of('sqlite')], cost) },
+      ];
+    }),
+    {
+      measure: 'P1',
+      what: 'a cycle on SQLite: processor time',
+      unit: 'µs',
+      atMost: 380,
+      values: valuesOf(of('sqlite'), cost),
     },
-    notes: [
-      'A cycle is enqueue, claim and complete. For the hub and for the services these are three ' +
-        'authenticated, validated, durable HTTP requests with their timeline events.',
-      'Generator, server and database share the processor; “cores used” shows who was the limit, ' +
-        'and what each cycle (of the no-op server: each request) took.',
-      ...describeGenerator(standings),
-    ],
-    verdicts: judge(bench, standings),
-    bars: standings.flatMap((standing, at) => barOf(standing, entrants[at]?.tone ?? 'hub')),
-    raw: standings,
+    {
+      ...ratio,
+      measure: 'P2',
+      what: 'requests: hub on SQLite ÷ no-op server',
+      atLeast: 0.2,
+      values: timesThree(ratiosOf([of('sqlite'), of('noOp')], perSecond)),
+    },
+    {
+      ...ratio,
+      measure: 'P3',
+      what: 'hub on PostgreSQL ÷ on SQLite',
+      atLeast: 0.8,
+      values: ratiosOf([of('postgres'), of('sqlite')], perSecond),
+    },
+    {
+      ...ratio,
+      measure: 'P3',
+      what: 'processor time of a cycle: two hubs on PostgreSQL ÷ one',
+      atMost: 1.2,
+      values: ratiosOf([of('twoHubs'), of('postgres')], cost),
+    },
+  ];
+}
+
+/** Complete cycles of hubs on a new store. */
+function hub(bench: Bench, engine: EngineName, hubCount: number): Contestant {
+  return {
+    title: `${hubCount === 1 ? 'hub' : `${hubCount} hubs`} on ${titleOf(engine)}`,
+    run: () =>
+      withHubs(bench, engine, { hubCount, tokenCount: CONNECTIONS }, async (world) => {
+        const agents = await registerAgents(world, CONNECTIONS);
+        const { targets, workspaceId, repoId, meters } = world;
+        const queue = { targets, workspaceId, repoId, agents, hasBacklog: false };
+        return await runLoad({ kind: 'cycles', ...queue, ...spanOf(bench) }, meters);
+      }),
   };
 }
 
-function listEntrants(bench: Bench): Entrant[] {
-  const hub = (engine: 'sqlite' | 'postgres', hubCount: number, connections: number) =>
-    hubCycles(bench, { engine, hubCount, connections });
-  return [
-    { contestant: noOp(bench, 64), measures: ['P2'], tone: 'limit' },
-    { contestant: hub('sqlite', 1, 64), measures: ['P1', 'P2', 'P3'], tone: 'hub' },
-    { contestant: httpPeer(bench, 'bullmq', 64), measures: ['P1'], tone: 'peer' },
-    { contestant: httpPeer(bench, 'graphile-worker', 64), measures: ['P1'], tone: 'peer' },
-    { contestant: httpPeer(bench, 'pg-boss', 64), measures: ['P1'], tone: 'peer' },
-    { contestant: hub('postgres', 1, 64), measures: ['P3'], tone: 'hub' },
-    { contestant: hub('postgres', 2, 64), measures: ['P3'], tone: 'hub' },
-  ];
+function spanOf({ options }: Bench) {
+  return options.quick
+    ? { warmUpMs: 700, measureMs: 1_500 }
+    : { warmUpMs: 3_000, measureMs: 8_000 };
 }
 
-/** The upper limit of the generator with a core of its own. */
-function describeGenerator(standings: readonly Standing[]): string[] {
-  const perCore = standings.filter(isNoOp).flatMap(({ perSecond, rounds }) => {
-    if (perSecond === null) return [];
-    return rounds.flatMap((round) => round.perSecond / (round.cores.generator ?? Number.NaN));
-  });
-  if (perCore.length === 0) return [];
-  const most = findMedian(perCore);
-  return [
-    `The load generator takes ${(1_000_000 / most).toFixed(1)} µs of processor for a request: ` +
-      `${formatCount(most)} requests/s of a whole core are the most that it could ask for.`,
-  ];
-}
-
-function isNoOp({ id }: Standing): boolean {
-  return id.startsWith('no-op');
-}
-
-function describe(standing: Standing): string[] {
-  const { title, perSecond, rounds } = standing;
-  if (perSecond === null) return [title, '–', '–', '–', '–', describeAbsence(standing)];
-  const requests = isNoOp(standing) ? perSecond.median : perSecond.median * REQUESTS_PER_CYCLE;
-  const hasRequests = isNoOp(standing) || /^(sqlite|postgres|service)-/.test(standing.id);
-  const middle = rounds[Math.floor(rounds.length / 2)];
-  const latency = middle?.latency.cycle;
-  return [
-    title,
-    isNoOp(standing) ? '–' : formatCount(perSecond.median),
-    isNoOp(standing) ? '–' : formatSpread(perSecond),
-    hasRequests ? formatCount(requests) : '–',
-    latency ? `${latency.p50Ms.toFixed(1)} / ${latency.p99Ms.toFixed(1)} ms` : '–',
-    formatCoresEach(rounds),
-  ];
-}
-
-function barOf({ id, title, perSecond }: Standing, tone: Bar['tone']): Bar[] {
-  if (perSecond === null || id.startsWith('no-op')) return [];
-  return [{ label: title, value: perSecond.median, ...perSecond, tone }];
-}
-
-interface Claim {
-  readonly measure: MeasureName;
-  readonly what: string;
-  /** The IDs of the two compared contestants. */
-  readonly of: readonly [string, string];
-  readonly atLeast: number;
-  /** The value of one unit of the first contestant in units of the second. */
-  readonly factor?: number;
-}
-
-const claims: readonly Claim[] = [
-  {
-    measure: 'P1',
-    what: 'hub on SQLite ÷ the same service on BullMQ, fsync always',
-    of: ['sqlite-1-64', 'service-bullmq-64'],
-    atLeast: 1.2,
-  },
-  {
-    measure: 'P1',
-    what: 'hub on SQLite ÷ the same service on graphile-worker',
-    of: ['sqlite-1-64', 'service-graphile-worker-64'],
-    atLeast: 6,
-  },
-  {
-    measure: 'P1',
-    what: 'hub on SQLite ÷ the same service on pg-boss',
-    of: ['sqlite-1-64', 'service-pg-boss-64'],
-    atLeast: 6,
-  },
-  {
-    measure: 'P2',
-    what: 'requests: hub on SQLite ÷ no-op server',
-    of: ['sqlite-1-64', 'no-op-64'],
-    atLeast: 0.2,
-    factor: REQUESTS_PER_CYCLE,
-  },
-  {
-    measure: 'P3',
-    what: 'hub on PostgreSQL ÷ on SQLite',
-    of: ['postgres-1-64', 'sqlite-1-64'],
-    atLeast: 0.8,
-  },
-  {
-    measure: 'P3',
-    what: 'two hubs ÷ one hub on PostgreSQL',
-    of: ['postgres-2-64', 'postgres-1-64'],
-    atLeast: 1.3,
-  },
-];
-
-function judge({ options }: Bench, standings: readonly Standing[]): Verdict[] {
-  const medianOf = (id: string) => standings.find((one) => one.id === id)?.perSecond?.median;
-  return claims
-    .filter(({ measure }) => options.only.has(measure))
-    .map(({ measure, what, of, atLeast, factor = 1 }) => {
-      const [own, other] = of.map(medianOf);
-      const target = `≥ ${atLeast}×`;
-      if (own === undefined || other === undefined) {
-        return { measure, what, target, measured: 'not measured', met: null };
-      }
-      const ratio = (own * factor) / other;
-      return { measure, what, target, measured: formatRatio(ratio), met: ratio >= atLeast };
-    });
+function timesThree(values: Figure['values']): Figure['values'] {
+  return typeof values === 'string' ? values : values.map((value) => value * REQUESTS);
 }

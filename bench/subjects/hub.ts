@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
-import { type Child, cleanEnvironment, projectRoot, startChild } from '../child.ts';
-import { describeError } from '../format.ts';
+import type { Bench } from '../bench.ts';
+import { type Child, cleanEnvironment, describeError, projectRoot, startChild } from '../child.ts';
 import type { Target } from '../load/connection.ts';
-import type { LoadAgent } from '../load/load-report.ts';
+import type { LoadAgent } from '../load/hub-calls.ts';
 import type { Meters } from '../load-process.ts';
+import type { EngineName } from '../options.ts';
+import { withStore } from './store.ts';
 
 /** The script that `npm start` runs once everything is installed. */
 const HUB_SCRIPT = 'scripts/start.ts';
@@ -28,7 +31,10 @@ export interface HubStore {
 }
 
 /** Running hubs on one store, with a workspace ready for jobs. */
-export interface HubWorld extends HubPlace {
+export interface HubWorld {
+  readonly workspaceId: string;
+  readonly repoId: string;
+  readonly tokens: readonly string[];
   readonly hubs: readonly Child[];
   readonly targets: readonly Target[];
   /** By meter name: `hub`, or `hub 1` and `hub 2`. */
@@ -36,18 +42,10 @@ export interface HubWorld extends HubPlace {
   stop(): Promise<void>;
 }
 
-export interface HubPlace {
-  readonly workspaceId: string;
-  readonly repoId: string;
-  readonly tokens: readonly string[];
-}
-
 /** The process of a hub, where it is not as users start it. */
 export interface HubProcess {
-  /** Further flags of Node. */
-  readonly nodeFlags?: readonly string[];
-  /** Whether it has an IPC channel. */
-  readonly hasChannel?: boolean;
+  /** Whether the hub counts its statements, for `countStatements`. */
+  readonly isProbed?: boolean;
   /** Another checkout of this repository, with the same migrations, whose hub is started. */
   readonly checkout?: string | undefined;
   /** Settings other than the default. */
@@ -79,13 +77,14 @@ export async function startHubs(
 
 async function startHub(
   store: HubStore,
-  { nodeFlags = [], hasChannel = false, checkout = projectRoot, settings = {} }: HubProcess,
+  { isProbed = false, checkout = projectRoot, settings = {} }: HubProcess,
 ): Promise<Child> {
   const script = join(checkout, HUB_SCRIPT);
-  const flags = [...hubFlags, ...nodeFlags, ...profileFlags];
+  const probe = isProbed ? ['--import', join(import.meta.dirname, 'hub-probe.ts')] : [];
+  const flags = [...hubFlags, ...probe, ...profileFlags];
   const hub = await startChild(process.execPath, [...flags, script], {
     cwd: checkout,
-    stdio: ['ignore', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
+    stdio: ['ignore', 'pipe', 'pipe', ...(isProbed ? (['ipc'] as const) : [])],
     env: cleanEnvironment({
       // The same cache as `npm start`.
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/signalbox'),
@@ -116,7 +115,7 @@ export async function stopHubs(hubs: readonly Child[]): Promise<void> {
 }
 
 /** Creates a workspace with tokens before the hub starts, as an operator would. */
-export async function prepareWorkspace(
+async function prepareWorkspace(
   store: HubStore,
   tokenCount: number,
 ): Promise<{ workspaceId: string; tokens: string[] }> {
@@ -130,41 +129,49 @@ export async function prepareWorkspace(
   return { workspaceId, tokens };
 }
 
-/** A failure while using a hub or the service of a peer, with the server's own log. */
-export class ServerFailure extends Error {
-  readonly serverLog: string;
-
-  constructor(cause: unknown, servers: readonly Child[]) {
-    super(describeError(cause), { cause });
-    const lines = servers.flatMap((server) => server.output().split('\n'));
-    this.serverLog = lines
-      .filter((line) => line.startsWith('{'))
-      .slice(-LOG_LINES)
-      .join('\n');
-  }
-}
-
-/** Passes running hubs to an action and stops them afterwards. @throws ServerFailure */
-export async function withHubs<World extends HubWorld, T>(
-  world: World,
-  act: (world: World) => Promise<T>,
+/** Starts hubs on a new store, passes them to an action, and stops them afterwards. */
+export async function withHubs<T>(
+  bench: Bench,
+  engine: EngineName,
+  options: WorldOptions,
+  act: (world: HubWorld, store: HubStore) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await act(world);
-  } catch (error) {
-    throw new ServerFailure(error, world.hubs);
-  } finally {
-    await world.stop();
-  }
+  return withStore(bench, engine, async (store, meters) => {
+    const world = await startHubWorld(store, options);
+    try {
+      return await act({ ...world, meters: { ...world.meters, ...meters } }, store);
+    } catch (error) {
+      throw failureOf(error, world.hubs);
+    } finally {
+      await world.stop();
+    }
+  });
 }
 
-interface WorldOptions extends HubProcess {
+/** The failure of a measure, with the last lines of the servers' own logs. */
+export function failureOf(cause: unknown, servers: readonly Child[]): Error {
+  const lines = servers.flatMap((server) => server.output().split('\n'));
+  const log = lines.filter((line) => line.startsWith('{')).slice(-LOG_LINES);
+  return new Error([describeError(cause), ...log].join('\n'), { cause });
+}
+
+/** The number of statements that a probed hub on SQLite has run. */
+export async function countStatements({ hubs }: HubWorld): Promise<number> {
+  const [hub] = hubs;
+  if (hub === undefined) throw new Error('a world must have a hub');
+  const answered = once(hub.process, 'message');
+  hub.process.send('count');
+  const [count] = await answered;
+  return Number(count);
+}
+
+export interface WorldOptions extends HubProcess {
   readonly hubCount?: number;
   readonly tokenCount?: number;
 }
 
 /** Starts hubs on a new store with a workspace, a repository and tokens. */
-export async function startHubWorld(
+async function startHubWorld(
   store: HubStore,
   { hubCount = 1, tokenCount = 1, ...options }: WorldOptions = {},
 ): Promise<HubWorld> {
@@ -175,25 +182,14 @@ export async function startHubWorld(
     const client = createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });
     const remoteUrlHash = 'be'.repeat(32);
     const { repoId } = await client.repositories.upsert({ workspaceId, remoteUrlHash });
-    const meters = metersOf(hubs);
+    const meters = Object.fromEntries(
+      hubs.map((hub, at) => [hubCount === 1 ? 'hub' : `hub ${at + 1}`, hub.pid]),
+    );
     return { workspaceId, repoId, tokens, hubs, targets, meters, stop: () => stopHubs(hubs) };
   } catch (error) {
     await stopHubs(hubs);
     throw error;
   }
-}
-
-/** Where one token reads more pages a second than the limits of a caller allow. */
-const unlimited = { SVC_LIMIT_TOKEN: '0', SVC_LIMIT_WORKSPACE: '0' };
-
-/** Restarts a hub on the same store and workspace, without limits of callers. */
-export async function restartWorld(store: HubStore, place: HubPlace): Promise<HubWorld> {
-  const { workspaceId, repoId, tokens } = place;
-  const hubs = await startHubs(store, 1, { settings: unlimited });
-  return {
-    ...{ workspaceId, repoId, tokens, hubs, targets: hubs.map(targetOf), meters: metersOf(hubs) },
-    stop: () => stopHubs(hubs),
-  };
 }
 
 /** Registers online agents, each with its own fingerprint. */
@@ -216,12 +212,6 @@ export async function registerAgents(world: HubWorld, count: number): Promise<Lo
 export function baseUrlOf(target: Target | undefined): string {
   if (target === undefined) throw new Error('a world must have a hub');
   return `http://${target.host}:${target.port}`;
-}
-
-function metersOf(hubs: readonly Child[]): Meters {
-  const [only] = hubs;
-  if (hubs.length === 1 && only !== undefined) return { hub: only.pid };
-  return Object.fromEntries(hubs.map((hub, at) => [`hub ${at + 1}`, hub.pid]));
 }
 
 /** For the commands of an operator on a store. */

@@ -2,7 +2,16 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLocalPostgres } from '@signalbox/local-postgres';
 import { Client } from 'pg';
-import type { PostgresPlace } from '../section.ts';
+
+/** A PostgreSQL with fsync on that runs for the whole bench. */
+export interface PostgresPlace {
+  readonly version: string;
+  readonly pid: number;
+  /** Creates a new empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+  stop(): Promise<void>;
+}
 
 /** The type number of an in-memory file system on Linux. */
 const TMPFS_TYPE = 0x01021994;
@@ -40,8 +49,8 @@ export async function startPostgres(): Promise<PostgresPlace> {
   };
 }
 
-/** The first value of the first row, as text. */
-async function ask(connectionString: string, sql: string): Promise<string> {
+/** Runs a statement. Returns the first value of its first row, as text. */
+export async function ask(connectionString: string, sql: string): Promise<string> {
   const client = new Client({ connectionString });
   await client.connect();
   try {

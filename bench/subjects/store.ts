@@ -1,17 +1,12 @@
+import type { Bench } from '../bench.ts';
 import type { Meters } from '../load-process.ts';
-import type { Bench } from '../section.ts';
+import type { EngineName } from '../options.ts';
 import type { HubStore } from './hub.ts';
 
-export type EngineName = 'sqlite' | 'postgres';
+export const engines: readonly EngineName[] = ['sqlite', 'postgres'];
 
-export const engineTitles: Readonly<Record<EngineName, string>> = {
-  sqlite: 'SQLite',
-  postgres: 'PostgreSQL',
-};
-
-/** The reason why an engine cannot be measured here; null if it can. */
-export function findAbsence({ postgres }: Bench, engine: EngineName): string | null {
-  return engine === 'postgres' && 'absentBecause' in postgres ? postgres.absentBecause : null;
+export function titleOf(engine: EngineName): string {
+  return engine === 'sqlite' ? 'SQLite' : 'PostgreSQL';
 }
 
 /** Passes a new store to an action and removes it afterwards. */
@@ -23,7 +18,7 @@ export async function withStore<T>(
   const dataDir = place.make(engine);
   try {
     if (engine === 'sqlite') return await act({ dataDir, databaseUrl: null }, {});
-    if ('absentBecause' in postgres) throw new Error(postgres.absentBecause);
+    if (typeof postgres === 'string') throw new Error(`no PostgreSQL: ${postgres}`);
     const databaseUrl = await postgres.createDatabase();
     try {
       return await act({ dataDir, databaseUrl }, { postgres: postgres.pid });

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { type Endpoint, endpoints } from '@signalbox/contract';
 import { startLocalPostgres } from '@signalbox/local-postgres';
 import { Client } from 'pg';
-import { prompt } from '../load/request-text.ts';
-import { type PeerLibrary, startHttpPeer } from '../subjects/http-peer.ts';
+import { prompt } from '../load/hub-calls.ts';
+import { type PeerLibrary, startHttpPeer } from '../subjects/peers.ts';
 
 const { enqueue, claimNext, complete, list } = endpoints.jobs;
 
@@ -14,7 +14,7 @@ const libraries: readonly PeerLibrary[] = ['pg-boss', 'graphile-worker'];
 async function setup(t: TestContext, library: PeerLibrary) {
   const postgres = await startLocalPostgres();
   t.after(() => postgres.stop());
-  const service = await startHttpPeer({ library, address: postgres.url }, 2);
+  const service = await startHttpPeer(library, postgres.url, 2);
   t.after(() => service.process.stop());
   const { target, agents, workspaceId, repoId } = service;
   const call = async ({ path }: Pick<Endpoint, 'path'>, body: object, token = agents[0]?.token) => {

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { projectRoot } from '../child.ts';
-import { makeTempDir } from './temp-dir.ts';
 
 test('an interrupted bench leaves no process and no file', async (t) => {
-  const directory = makeTempDir(t);
+  // On the project's own disk: the bench refuses a directory in memory.
+  const directory = mkdtempSync(join(import.meta.dirname, '../.data-test-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
   const mark = `BENCH_MARK_${randomUUID().replaceAll('-', '')}`;
   const bench = spawn(
     process.execPath,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { openConnections } from '../load/connection.ts';
+import { formatPost } from '../load/hub-calls.ts';
 import { ConnectionPool, sendAtRate } from '../load/paced-sender.ts';
-import { formatPost } from '../load/request-text.ts';
 import { Span } from '../load/span.ts';
 
 /** A server whose answers wait for a promise, and a pool of connections to it. */

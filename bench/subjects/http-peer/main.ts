@@ -11,9 +11,8 @@ import { createIdSource, endpoints, formatToken, scopes, TOKEN_BYTES } from '@si
 import { openBullmqQueue } from './bullmq-queue.ts';
 import { openGraphileQueue } from './graphile-queue.ts';
 import { LEASE_MS, type PeerQueue, presentJob } from './peer-queue.ts';
-import { bind, createPeerServer, Refusal } from './peer-server.ts';
+import { bind, createPeerServer, hashToken, Refusal, TokenCheck } from './peer-server.ts';
 import { openPgBossQueue } from './pg-boss-queue.ts';
-import { hashToken, TokenCheck } from './token-check.ts';
 
 const TOKEN_MS = 365 * 24 * 60 * 60 * 1_000;
 

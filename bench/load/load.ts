@@ -1,5 +1,12 @@
+// What a load is told, and what it reports.
 import type { Latency } from '../statistics.ts';
+import type { CycleLoad } from './cycle-load.ts';
+import type { FleetLoad } from './fleet-load.ts';
+import type { PostLoad } from './post-load.ts';
 import type { Mark } from './span.ts';
+import type { WaitingLoad } from './waiting-load.ts';
+
+export type LoadSpec = PostLoad | CycleLoad | WaitingLoad | FleetLoad;
 
 /** The measurements of a load. */
 export interface LoadReport {
@@ -19,9 +26,3 @@ export type LoadMessage =
   | { readonly kind: 'mark'; readonly mark: Mark }
   | { readonly kind: 'report'; readonly report: LoadReport }
   | { readonly kind: 'failure'; readonly message: string };
-
-/** An agent of a load, with its token. */
-export interface LoadAgent {
-  readonly agentId: string;
-  readonly token: string;
-}
