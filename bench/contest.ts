@@ -1,6 +1,6 @@
 import type { Bench } from './bench.ts';
 import { describeError } from './child.ts';
-import { formatCount } from './figure.ts';
+import { formatCount, type Standing } from './figure.ts';
 import type { LoadResult } from './load-process.ts';
 
 /** A contestant of a measure: a hub on an engine, a peer, or the limit. */
@@ -8,12 +8,6 @@ export interface Contestant {
   readonly title: string;
   /** Runs one round on new data. @throws on any failure. */
   run(): Promise<LoadResult>;
-}
-
-/** The result of a contestant. After a failure it has no figure, not even of earlier rounds. */
-export interface Standing {
-  readonly rounds: readonly LoadResult[];
-  readonly failure: string | null;
 }
 
 /** Runs all contestants in turn, round by round, so that disturbances affect all of them. */

@@ -1,5 +1,4 @@
 // The common shape of all measures: a measure takes loads in turn and returns figures.
-import type { Standing } from './contest.ts';
 import type { LoadResult } from './load-process.ts';
 import type { MeasureName } from './options.ts';
 
@@ -33,6 +32,12 @@ export function formatValue(value: number, unit: Unit): string {
 /** 12,345 */
 export function formatCount(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+}
+
+/** The result of a contestant. After a failure it has no figure, not even of earlier rounds. */
+export interface Standing {
+  readonly rounds: readonly LoadResult[];
+  readonly failure: string | null;
 }
 
 type Pick = (result: LoadResult) => number | null | undefined;

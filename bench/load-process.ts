@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startChild } from './child.ts';
-import type { LoadMessage, LoadReport, LoadSpec } from './load/load.ts';
+import type { LoadMessage, LoadReport } from './load/load-report.ts';
+import type { LoadSpec } from './load/main.ts';
 import type { Mark } from './load/span.ts';
 import { readCpuMs, readResidentBytes } from './processor-use.ts';
 

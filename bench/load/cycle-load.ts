@@ -10,7 +10,7 @@ import {
   readClaim,
   requireOk,
 } from './hub-calls.ts';
-import type { LoadReport } from './load.ts';
+import type { LoadReport } from './load-report.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /**

@@ -5,7 +5,7 @@ import { type Connection, openConnections } from './connection.ts';
 import { FleetAgent, type FleetCall, fleetCalls, type NoteCall } from './fleet-agent.ts';
 import { FleetWatcher } from './fleet-watcher.ts';
 import { type AgentWorld, formatBeats, registerAll } from './hub-calls.ts';
-import type { LoadReport } from './load.ts';
+import type { LoadReport } from './load-report.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** Agents that each hold a job and stream its output, and people who follow some of the jobs. */

@@ -1,11 +1,13 @@
 // The load generator: receives one spec by message, runs it and reports. It is a process of its
 // own, so that its processor time can be measured.
-import { runCycleLoad } from './cycle-load.ts';
-import { runFleetLoad } from './fleet-load.ts';
-import type { LoadMessage, LoadReport, LoadSpec } from './load.ts';
-import { runPostLoad } from './post-load.ts';
+import { type CycleLoad, runCycleLoad } from './cycle-load.ts';
+import { type FleetLoad, runFleetLoad } from './fleet-load.ts';
+import type { LoadMessage, LoadReport } from './load-report.ts';
+import { type PostLoad, runPostLoad } from './post-load.ts';
 import type { Mark } from './span.ts';
-import { runWaitingLoad } from './waiting-load.ts';
+import { runWaitingLoad, type WaitingLoad } from './waiting-load.ts';
+
+export type LoadSpec = PostLoad | CycleLoad | WaitingLoad | FleetLoad;
 
 process.once('message', (spec) => {
   // The sender is load-process.ts.

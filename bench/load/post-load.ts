@@ -1,7 +1,7 @@
 import { summarizeLatency } from '../statistics.ts';
 import { type Connection, openConnections, type Target } from './connection.ts';
 import { formatPost, requireOk } from './hub-calls.ts';
-import type { LoadReport } from './load.ts';
+import type { LoadReport } from './load-report.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 
 /** The same request repeatedly, on each connection as soon as the previous one is answered. */

@@ -12,7 +12,7 @@ import {
   registerAll,
   requireOk,
 } from './hub-calls.ts';
-import type { LoadReport } from './load.ts';
+import type { LoadReport } from './load-report.ts';
 import { ConnectionPool, sendAtRate } from './paced-sender.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
 

@@ -8,8 +8,9 @@ import { buildConsole } from '../../scripts/build/console-build.ts';
 import type { Bench } from '../bench.ts';
 import { projectRoot } from '../child.ts';
 import { type Figure, formatCount } from '../figure.ts';
-import { adminConfigOf, baseUrlOf, type HubStore, registerAgents } from '../subjects/hub.ts';
+import { adminConfigOf, baseUrlOf, registerAgents } from '../subjects/hub.ts';
 import { type SeededWorld, withSeededHub } from '../subjects/seed.ts';
+import type { HubStore } from '../subjects/store.ts';
 
 const jobsPath = '/w/bench/jobs';
 /** A fast fling: three rows in each frame. */

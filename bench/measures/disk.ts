@@ -5,9 +5,9 @@ import { describeError } from '../child.ts';
 import type { Figure } from '../figure.ts';
 import { runLoad } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
-import { type HubStore, registerAgents, withHubs } from '../subjects/hub.ts';
+import { registerAgents, withHubs } from '../subjects/hub.ts';
 import { ask } from '../subjects/postgres.ts';
-import { titleOf } from '../subjects/store.ts';
+import { type HubStore, titleOf } from '../subjects/store.ts';
 
 const CONNECTIONS = 32;
 

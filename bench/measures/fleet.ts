@@ -1,6 +1,14 @@
 import type { Bench } from '../bench.ts';
-import { type Contestant, runContest, type Standing } from '../contest.ts';
-import { cost, type Figure, formatCount, p99Of, ratiosOf, valuesOf } from '../figure.ts';
+import { type Contestant, runContest } from '../contest.ts';
+import {
+  cost,
+  type Figure,
+  formatCount,
+  p99Of,
+  ratiosOf,
+  type Standing,
+  valuesOf,
+} from '../figure.ts';
 import type { FleetLoad } from '../load/fleet-load.ts';
 import { type LoadResult, runLoad } from '../load-process.ts';
 import type { EngineName } from '../options.ts';

@@ -6,7 +6,7 @@ import { type Contestant, runContest } from '../contest.ts';
 import { type Figure, formatCount, p50Of, ratiosOf, valuesOf } from '../figure.ts';
 import { Connection } from '../load/connection.ts';
 import { formatPost, type LoadAgent, requireOk } from '../load/hub-calls.ts';
-import type { LoadSpec } from '../load/load.ts';
+import type { LoadSpec } from '../load/main.ts';
 import { runLoad } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
 import { baseUrlOf, type HubWorld, registerAgents, withHubs } from '../subjects/hub.ts';

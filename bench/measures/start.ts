@@ -3,8 +3,8 @@ import { endpoints } from '@signalbox/contract';
 import type { Bench } from '../bench.ts';
 import { type Figure, formatValue } from '../figure.ts';
 import { readResidentBytes } from '../processor-use.ts';
-import { baseUrlOf, type HubStore, startHubs, stopHubs, targetOf } from '../subjects/hub.ts';
-import { withStore } from '../subjects/store.ts';
+import { baseUrlOf, startHubs, stopHubs, targetOf } from '../subjects/hub.ts';
+import { type HubStore, withStore } from '../subjects/store.ts';
 
 /** P7: the time from process start to the first health answer, and memory when idle. */
 export async function measureStart(bench: Bench): Promise<Figure[]> {

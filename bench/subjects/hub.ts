@@ -9,7 +9,7 @@ import type { Target } from '../load/connection.ts';
 import type { LoadAgent } from '../load/hub-calls.ts';
 import type { Meters } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
-import { withStore } from './store.ts';
+import { type HubStore, withStore } from './store.ts';
 
 /** The script that `npm start` runs once everything is installed. */
 const HUB_SCRIPT = 'scripts/start.ts';
@@ -22,13 +22,6 @@ const TOKENS_MAX = 64;
 
 /** Number of log lines of a hub that are shown after a failure. */
 const LOG_LINES = 5;
-
-/** The location of a hub's data. */
-export interface HubStore {
-  readonly dataDir: string;
-  /** Null: SQLite in the data directory. */
-  readonly databaseUrl: string | null;
-}
 
 /** Running hubs on one store, with a workspace ready for jobs. */
 export interface HubWorld {

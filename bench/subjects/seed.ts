@@ -5,7 +5,6 @@ import { projectRoot, startChild } from '../child.ts';
 import type { EngineName } from '../options.ts';
 import {
   failureOf,
-  type HubStore,
   type HubWorld,
   registerAgents,
   startHubs,
@@ -14,6 +13,7 @@ import {
   withHubs,
 } from './hub.ts';
 import { ask } from './postgres.ts';
+import type { HubStore } from './store.ts';
 
 /** Numbers of rows to seed. */
 export interface SeedCounts {

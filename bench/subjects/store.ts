@@ -1,7 +1,13 @@
 import type { Bench } from '../bench.ts';
 import type { Meters } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
-import type { HubStore } from './hub.ts';
+
+/** The location of a hub's data. */
+export interface HubStore {
+  readonly dataDir: string;
+  /** Null: SQLite in the data directory. */
+  readonly databaseUrl: string | null;
+}
 
 export const engines: readonly EngineName[] = ['sqlite', 'postgres'];
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createClient } from '@signalbox/sdk';
 import type { Bench } from '../bench.ts';
 import { runFleetLoad } from '../load/fleet-load.ts';
-import type { LoadSpec } from '../load/load.ts';
+import type { LoadSpec } from '../load/main.ts';
 import { runWaitingLoad } from '../load/waiting-load.ts';
 import { parseOptions } from '../options.ts';
 import { Place } from '../place.ts';

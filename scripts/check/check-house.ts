@@ -1,11 +1,9 @@
-// Rules of the house style that no linter has: file names, long lines that the formatter cannot
-// break, tests that are skipped without a reason, statements of the hub that read `*`. Lengths of
-// files and functions and their complexity are checked by Biome (biome.json).
+// Rules of the house style that no linter has: words of file names, long lines that the formatter
+// cannot break, statements of the hub that read `*`. Biome checks the rest (biome.json).
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Finding } from './check-imports.ts';
 import { codeFolders, listFiles } from './source-files.ts';
-import { findTestMarks } from './test-marks.ts';
 
 /** Column limit of comments. The formatter breaks code at 100 wherever possible. */
 const commentMax = 100;
@@ -40,8 +38,7 @@ export function checkHouse(root: string): Finding[] {
   );
   return files.flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
-    const marks = /\.test\.tsx?$/.test(file) ? findTestMarks(file, source) : [];
-    return [...checkName(file), ...checkLines(file, source), ...marks];
+    return [...checkName(file), ...checkLines(file, source)];
   });
 }
 
@@ -54,7 +51,6 @@ function checkName(file: string): Finding[] {
   if (/\.test\.tsx?$/.test(file) && !/(^e2e|\/test)\//.test(file)) {
     messages.push('tests must be in test/ of their package, or in e2e/');
   }
-  if (!/^[a-z0-9.-]+$/.test(basename(file))) messages.push('file names must be kebab-case');
   return messages.map((message) => ({ file, line: 1, message }));
 }
 

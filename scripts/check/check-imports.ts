@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
 import { type FileImport, readImports } from './file-imports.ts';
-import { findCycles } from './import-cycles.ts';
 import { judgeLayers, judgeOutside, judgePackage, type Place } from './import-table.ts';
 import { findModuleCycles, listModuleEdges } from './module-graph.ts';
 import { codeFolders, listFiles } from './source-files.ts';
 import { findTableUses, sharedReads } from './table-owners.ts';
 
-/** One rejected import or one cycle. `file` is relative to the root; `line` counts from 1. */
+/** A rejected import or a cycle of modules. `file` is a path of the root, `line` counts from 1. */
 export interface Finding {
   readonly file: string;
   readonly line: number;
@@ -16,7 +14,6 @@ export interface Finding {
 }
 
 const scope = '@signalbox/';
-const builtins = new Set(builtinModules);
 
 /** All violations of the import table under `root`, ordered by file and line. */
 export function checkImports(root: string): Finding[] {
@@ -42,11 +39,6 @@ export function checkImports(root: string): Finding[] {
   for (const edge of findModuleCycles(listModuleEdges(graph))) {
     const message = `cycle of modules: ${edge.from} and ${edge.to} use each other`;
     findings.push({ file: edge.file, line: edge.line, message });
-  }
-  for (const cycle of findCycles(graph)) {
-    const [file = '', next = ''] = cycle;
-    const line = graph.get(file)?.find((edge) => edge.target === next)?.line ?? 1;
-    findings.push({ file, line, message: `cycle: ${[...cycle, file].join(' → ')}` });
   }
   return findings;
 }
@@ -107,7 +99,6 @@ function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): st
   if (target.startsWith('node:')) return judgeOutside(from, target);
   // Provided by a plugin of the console's build; its types are declared in the console.
   if (target.startsWith('virtual:') && from.package === 'console') return undefined;
-  if (builtins.has(target)) return `write node:${target}`;
   const name = target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)

@@ -1,12 +1,5 @@
-// What a load is told, and what it reports.
 import type { Latency } from '../statistics.ts';
-import type { CycleLoad } from './cycle-load.ts';
-import type { FleetLoad } from './fleet-load.ts';
-import type { PostLoad } from './post-load.ts';
 import type { Mark } from './span.ts';
-import type { WaitingLoad } from './waiting-load.ts';
-
-export type LoadSpec = PostLoad | CycleLoad | WaitingLoad | FleetLoad;
 
 /** The measurements of a load. */
 export interface LoadReport {
