@@ -11,16 +11,18 @@ import { findLinkAddress, type LinkAddress } from './cluster/hub-address.ts';
 import { compileLater } from './compile-later.ts';
 import type { Config } from './config.ts';
 import { prepareDataDirectory } from './db/data-directory.ts';
-import type { Database, Tx } from './db/engine.ts';
+import type { Database, Reader } from './db/engine.ts';
 import { migrateDatabase, openDatabase } from './db/open-database.ts';
+import { writeFound } from './db/write-found.ts';
 import { HubError, invalidField } from './errors.ts';
 import { mapChatTeam } from './integrations/chat-teams.ts';
 import { createInvitation, invitationUrl } from './members/invite.ts';
 import { createPasswordReset, passwordResetUrl } from './people/reset-password.ts';
+import { listAccountScope } from './people/write-account.ts';
 import { mintServiceToken } from './tokens/mint.ts';
 import { createWorkspace } from './workspaces/create.ts';
 import { presentWorkspace } from './workspaces/present.ts';
-import { readWorkspaceBySlug, type WorkspaceRow } from './workspaces/store.ts';
+import { readWorkspaceBySlug } from './workspaces/store.ts';
 
 /*
  * Commands of the operator, run from a shell while the hub runs or is stopped. Each opens the
@@ -37,7 +39,7 @@ export function createWorkspaceByAdmin(
   draft: { slug: string; name: string },
 ): Promise<Workspace> {
   return withDatabase(config, async (database) => {
-    const row = await database.write(null, (tx) => createWorkspace({ ids }, tx, draft));
+    const row = await database.write(draft.slug, (tx) => createWorkspace({ ids }, tx, draft));
     return presentWorkspace(row);
   });
 }
@@ -58,24 +60,20 @@ export function mintTokenByAdmin(
   draft: { workspaceSlug: string; name: string; scopes?: Scope[]; expiresInMs?: number },
 ): Promise<AdminToken> {
   const { workspaceSlug, ...rest } = draft;
-  return withDatabase(config, (database) =>
-    database.write(null, async (tx) => {
-      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
-      const minted = await mintServiceToken({ ids }, tx, {
-        ...rest,
-        workspaceId,
-        createdBy: 'operator',
-      });
-      return {
-        token: minted.token,
-        tokenId: minted.tokenId,
-        workspaceId,
-        workspaceSlug,
-        scopes: minted.scopes,
-        expiresAt: timestampOf(minted.expiresAtMs),
-      };
-    }),
-  );
+  return withDatabase(config, async (database) => {
+    const workspaceId = await findWorkspaceId(database.reader, workspaceSlug);
+    const minted = await database.write(workspaceId, (tx) =>
+      mintServiceToken({ ids }, tx, { ...rest, workspaceId, createdBy: 'operator' }),
+    );
+    return {
+      token: minted.token,
+      tokenId: minted.tokenId,
+      workspaceId,
+      workspaceSlug,
+      scopes: minted.scopes,
+      expiresAt: timestampOf(minted.expiresAtMs),
+    };
+  });
 }
 
 export interface AdminInvitation {
@@ -105,25 +103,20 @@ export function inviteMemberByAdmin(
   if (!emailSchema().Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, async (database, directoryPath) => {
     const address = await findLinkAddress(config, directoryPath, database.reader);
-    return database.write(null, async (tx) => {
-      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
-      const { invitation, linkToken } = await createInvitation({ ids }, tx, {
-        workspaceId,
-        email,
-        role,
-        createdBy: 'operator',
-      });
-      return {
-        invitationUrl: invitationUrl(address.baseUrl, linkToken),
-        invitationId: invitation.invitation_id,
-        workspaceId,
-        workspaceSlug,
-        email: invitation.email,
-        role,
-        expiresAt: timestampOf(invitation.expires_at),
-        address,
-      };
-    });
+    const workspaceId = await findWorkspaceId(database.reader, workspaceSlug);
+    const { invitation, linkToken } = await database.write(workspaceId, (tx) =>
+      createInvitation({ ids }, tx, { workspaceId, email, role, createdBy: 'operator' }),
+    );
+    return {
+      invitationUrl: invitationUrl(address.baseUrl, linkToken),
+      invitationId: invitation.invitation_id,
+      workspaceId,
+      workspaceSlug,
+      email: invitation.email,
+      role,
+      expiresAt: timestampOf(invitation.expires_at),
+      address,
+    };
   });
 }
 
@@ -153,22 +146,25 @@ export function resetPasswordByAdmin(
   if (!emailSchema().Check(email)) throw invalidField('/email', 'must be an e-mail address');
   return withDatabase(config, async (database, directoryPath) => {
     const address = await findLinkAddress(config, directoryPath, database.reader);
-    return database.write(null, async (tx) => {
-      const workspace =
-        workspaceSlug === undefined ? undefined : await requireWorkspace(tx, workspaceSlug);
-      const draft = { email, workspaceId: workspace?.workspace_id, createdBy: 'operator' };
-      const created = await createPasswordReset(tx, draft);
-      if (created === null) return null;
-      const { person, linkToken, expiresAtMs } = created;
-      return {
-        resetUrl: passwordResetUrl(address.baseUrl, linkToken),
-        personId: person.person_id,
-        email: person.email,
-        name: person.name,
-        expiresAt: timestampOf(expiresAtMs),
-        address,
-      };
-    });
+    const workspaceId =
+      workspaceSlug === undefined
+        ? undefined
+        : await findWorkspaceId(database.reader, workspaceSlug);
+    const created = await writeFound(
+      database,
+      (reader) => listAccountScope(reader, email),
+      (tx) => createPasswordReset(tx, { email, workspaceId, createdBy: 'operator' }),
+    );
+    if (created === null) return null;
+    const { person, linkToken, expiresAtMs } = created;
+    return {
+      resetUrl: passwordResetUrl(address.baseUrl, linkToken),
+      personId: person.person_id,
+      email: person.email,
+      name: person.name,
+      expiresAt: timestampOf(expiresAtMs),
+      address,
+    };
   });
 }
 
@@ -194,18 +190,16 @@ export function addChatTeamByAdmin(
       'must be 1 to 100 upper-case letters and digits, as in T024BE7LD',
     );
   }
-  return withDatabase(config, (database) =>
-    database.write(null, async (tx) => {
-      const { workspace_id: workspaceId } = await requireWorkspace(tx, workspaceSlug);
-      await mapChatTeam(tx, { workspaceId, teamId, name });
-      return { workspaceId, workspaceSlug, teamId, name };
-    }),
-  );
+  return withDatabase(config, async (database) => {
+    const workspaceId = await findWorkspaceId(database.reader, workspaceSlug);
+    await database.write(workspaceId, (tx) => mapChatTeam(tx, { workspaceId, teamId, name }));
+    return { workspaceId, workspaceSlug, teamId, name };
+  });
 }
 
-async function requireWorkspace(tx: Tx, workspaceSlug: string): Promise<WorkspaceRow> {
-  const workspace = await readWorkspaceBySlug(tx, workspaceSlug);
-  if (workspace !== undefined) return workspace;
+async function findWorkspaceId(reader: Reader, workspaceSlug: string): Promise<string> {
+  const workspace = await readWorkspaceBySlug(reader, workspaceSlug);
+  if (workspace !== undefined) return workspace.workspace_id;
   throw new HubError('WORKSPACE_NOT_FOUND', `There is no workspace "${workspaceSlug}".`);
 }
 

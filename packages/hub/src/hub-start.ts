@@ -2,8 +2,11 @@ import { OUTAGE_GRACE_MS } from '@signalbox/contract';
 import type { HubGroup } from './cluster/hub-group.ts';
 import { StartError } from './db/data-directory.ts';
 import type { Database } from './db/engine.ts';
-import { revokeFirstOwnerLinks } from './people/create-first-owner.ts';
+import { FIRST_OWNER_SCOPE, revokeFirstOwnerLinks } from './people/create-first-owner.ts';
 import { extendExpired } from './queue/store.ts';
+
+/** The scope of a starting hub: hubs start one after the other. */
+const HUBS_SCOPE = 'hubs';
 
 /**
  * Registers a starting hub with the hubs that share its database. The first one extends leases that
@@ -18,7 +21,7 @@ export function enterHubs(
   { database }: { database: Database },
   group: Pick<HubGroup, 'enter' | 'directoryId'>,
 ): Promise<number> {
-  return database.write(null, async (tx) => {
+  return database.write([HUBS_SCOPE, FIRST_OWNER_SCOPE], async (tx) => {
     const others = await group.enter(tx);
     if (others.length === 0) {
       await extendExpired(tx, OUTAGE_GRACE_MS);

@@ -81,7 +81,7 @@ export async function openLineage(
         `time, or a standby without the latest changes took over. ${ACCEPT}`,
     );
   }
-  if (stored?.timeline !== actual.timeline) await database.write(null, adoptLineage);
+  if (stored?.timeline !== actual.timeline) await database.write(SETTING, adoptLineage);
   return watch(join(directoryPath, SEEN_FILE), { ...state, identity: actual.identity });
 }
 

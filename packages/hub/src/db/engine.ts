@@ -20,7 +20,8 @@ export interface Database {
    * this hub or another. Resolves when the action is durable.
    *
    * @param scope contains everything that the action's writes depend on: a workspace; a few
-   *   workspaces and other subjects, by their ids; or null: the action excludes every other.
+   *   workspaces and other subjects, by their ids; or null: the action excludes every other, on all
+   *   hubs, as migrations do and the start of a new epoch.
    */
   write<T>(scope: WriteScope, action: (tx: Tx) => Promise<T>): Promise<T>;
   /**

@@ -124,10 +124,9 @@ export async function migrateDatabase(
   known: readonly Migration[] = migrations,
   progress: MigrationProgress = noProgress(),
 ): Promise<number[]> {
-  return withoutLimits(config, database, async (unlimited) => {
-    const state = await readSchemaState(database, known);
-    return migrate(state === 'current' ? database : unlimited, known, progress);
-  });
+  // A migration excludes every other action, so a hub with a current schema must not begin one.
+  if ((await readSchemaState(database, known)) === 'current') return [];
+  return withoutLimits(config, database, (unlimited) => migrate(unlimited, known, progress));
 }
 
 /** Works on whole tables: on PostgreSQL with a connection without the time limits of requests. */
@@ -142,9 +141,9 @@ export async function withoutLimits<T>(
     url: databaseUrl,
     sessionsMax: 2,
     isPooled: databasePooled,
-    limits: { ...limits, connectMs: MIGRATION_CONNECT_MS },
+    limits: { ...limits, connectMs: MIGRATION_CONNECT_MS, lockMs: 0 },
   });
-  unlimited.beginWith({ statement_timeout: 0, lock_timeout: 0 });
+  unlimited.beginWith({ statement_timeout: 0 });
   try {
     return await work(unlimited);
   } catch (error) {

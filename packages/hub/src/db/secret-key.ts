@@ -35,7 +35,7 @@ export async function openSecretKey(
   if (isNew && (await readKeyFingerprint(reader)) !== null) throw keyMissing(directoryPath);
   const key = stored ?? createKeyFile(directoryPath);
   if ((await readKeyFingerprint(reader)) === null) {
-    await database.write(null, (tx) => addHubSetting(tx, SETTING, fingerprintOf(key)));
+    await database.write(SETTING, (tx) => addHubSetting(tx, SETTING, fingerprintOf(key)));
   }
   // Of hubs that start together on an empty database, the key of the first one stays.
   if ((await readKeyFingerprint(reader)) === fingerprintOf(key)) return key;

@@ -9,13 +9,14 @@ import {
 import { allScopes } from '../access/policy.ts';
 import { addressBlockOf } from '../address-block.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Tx } from '../db/engine.ts';
+import { NO_WORKSPACE, type Reader, type Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
+import { writeFound } from '../db/write-found.ts';
 import { assert, HubError } from '../errors.ts';
 import type { HubDeps } from '../hub-deps.ts';
 import { DEVICE_TOKEN_MS } from '../tokens/policy.ts';
 import { insertToken } from '../tokens/store.ts';
-import type { WorkspaceRow } from '../workspaces/store.ts';
+import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import { type Approver, findAccess, isConfirmed } from './approver.ts';
 import { requireDevice } from './open-approval.ts';
 import { isOpen, mayApprove, WRONG_CODES_MAX, WRONG_CODES_WINDOW_MS } from './policy.ts';
@@ -42,7 +43,13 @@ export async function answerDevice(
   input: AnswerInput,
   approver: Approver,
 ): Promise<DeviceApprovalStatus> {
-  const ending = await deps.database.write(null, async (tx) => {
+  // Writes the audit log of the workspace, and counts wrong codes, which belong to no workspace.
+  const findScope = async (reader: Reader) => {
+    const device = await requireDevice(reader, input.deviceId);
+    const workspace = await readWorkspaceBySlug(reader, device.workspace_slug);
+    return [NO_WORKSPACE, ...(workspace === undefined ? [] : [workspace.workspace_id])];
+  };
+  const ending = await writeFound(deps.database, findScope, async (tx) => {
     const device = await requireDevice(tx, input.deviceId);
     const access = await findAccess(tx, device, approver);
     const answering = { deps, tx, input, approver, device, ...access };

@@ -48,14 +48,16 @@ export async function acceptInvitation(
   input: AcceptInput,
   origin: Request,
 ): Promise<Acceptance> {
-  const { database, clock } = deps;
+  const { database, clock, ids } = deps;
   // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
   const found = await readOpenInvitationByLink(database.reader, input.linkToken, clock.nowMs());
   if (found === undefined) throw new HubError('INVITATION_LINK_INVALID');
   const session = await findSession(deps, origin.cookies);
   const invitee = await identifyInvitee(deps, input, { invitation: found, session, origin });
-  return database.write(null, async (tx) => {
-    const person = await admitPerson(deps, tx, found, invitee);
+  // The address too: invitations to other workspaces may create accounts with it.
+  const personId = invitee.kind === 'new' ? ids('person') : invitee.personId;
+  return database.write([found.workspace_id, found.email, personId], async (tx) => {
+    const person = await admitPerson(tx, found, personId, invitee);
     const secret =
       invitee.kind === 'signed-in' ? null : await startSession(deps, tx, person, session, origin);
     await appendAudit(tx, {
@@ -143,13 +145,12 @@ async function refuseKnownPassword(
 
 /** @throws HubError INVITATION_LINK_INVALID, ALREADY_MEMBER, EMAIL_TAKEN */
 async function admitPerson(
-  { ids }: Pick<PeopleDeps, 'ids'>,
   tx: Tx,
   invitation: InvitationRow,
+  personId: string,
   invitee: Invitee,
 ): Promise<PersonRow> {
   const { workspace_id, email, role } = invitation;
-  const personId = invitee.kind === 'new' ? ids('person') : invitee.personId;
   if (!(await markInvitationAccepted(tx, invitation, personId))) {
     throw new HubError('INVITATION_LINK_INVALID');
   }

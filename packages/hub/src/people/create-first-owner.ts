@@ -17,6 +17,8 @@ type CreateInput = RequestInput<typeof consoleEndpoints.firstOwner.create.reques
 
 /** The hub setting with the hashes of the valid links, the latest last. */
 const LINK_SETTING = 'first_owner_link';
+/** The scope of writes on these links and of the first account. */
+export const FIRST_OWNER_SCOPE = 'first-owner';
 /** Hubs that start at the same time print one link each; this many stay valid. */
 const LINKS_MAX = 16;
 
@@ -36,7 +38,8 @@ export async function createFirstOwner(
   // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
   if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
   const passwordHash = await hashNewPassword(deps, input.password, { person: input });
-  return database.write(null, async (tx) => {
+  const scope = [FIRST_OWNER_SCOPE, input.workspaceSlug, foldEmail(input.email)];
+  return database.write(scope, async (tx) => {
     if (!(await isLinkValid(tx, input.linkToken))) throw linkInvalid();
     if ((await readWorkspaceBySlug(tx, input.workspaceSlug)) !== undefined) {
       throw new HubError('SLUG_TAKEN');
@@ -93,7 +96,7 @@ export function issueFirstOwnerLink(
   keepsOthers = false,
 ): Promise<string | null> {
   const linkToken = drawLinkToken();
-  return database.write(null, async (tx) => {
+  return database.write(FIRST_OWNER_SCOPE, async (tx) => {
     if (await hasPeople(tx)) return null;
     const others = keepsOthers ? await readLinkHashes(tx) : [];
     const links = [...others, hashLinkToken(linkToken)].slice(-LINKS_MAX);

@@ -33,6 +33,7 @@ import {
   type PasswordResetRow,
   readPasswordReset,
 } from './store-password-resets.ts';
+import { writeAccount } from './write-account.ts';
 
 /** How long an expired link is kept, so that its page can say why it does not work. */
 const EXPIRED_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
@@ -70,7 +71,7 @@ export async function setPasswordByReset(
   await refuseSharedPassword(deps, known, newPassword);
   const to = await hashNewPassword(deps, newPassword, { person: known, path: '/newPassword' });
   const previous = await findSession(deps, origin.cookies);
-  return database.write(null, async (tx) => {
+  return writeAccount(database, personId, async (tx) => {
     // Of several concurrent requests with one link, the first uses it up.
     if (!(await markPasswordResetUsed(tx, linkHash))) throw linkInvalid();
     const person = await requirePerson(tx, personId);

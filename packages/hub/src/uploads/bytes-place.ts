@@ -42,7 +42,7 @@ export async function checkBytesPlace(
     bytes?.destroy();
     if (bytes === null) throw new StartError(missingSentence(newest.upload_id, place));
   }
-  await database.write(null, (tx) => writeHubSetting(tx, SETTING, place.id));
+  await database.write(SETTING, (tx) => writeHubSetting(tx, SETTING, place.id));
 }
 
 function missingSentence(uploadId: string, { id, name }: BytesPlace): string {

@@ -29,7 +29,8 @@ export function createOwnWorkspace(
   { slug, name }: { slug: string; name: string },
 ): Promise<WorkspaceRow> {
   const personId = personIdOf(principal);
-  return deps.database.write(null, async (tx) => {
+  // The workspace has no id yet. Others can only compete for its slug.
+  return deps.database.write([slug, personId], async (tx) => {
     const memberships = await listMembershipsOfPerson(tx, personId);
     const roles = memberships.map(({ role }) => role);
     const refusal = refusalOfCreation(deps.workspaceCreation, roles);
@@ -81,7 +82,7 @@ export async function createWorkspace(
 /** Creates the workspace `dev` of development mode, unless it exists. */
 export function ensureDevelopmentWorkspace(deps: WorkspaceDeps): Promise<WorkspaceRow> {
   return deps.database.write(
-    null,
+    DEVELOPMENT_SLUG,
     async (tx) =>
       (await readWorkspaceBySlug(tx, DEVELOPMENT_SLUG)) ??
       createWorkspace(deps, tx, { slug: DEVELOPMENT_SLUG, name: 'Development' }),

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Compilable } from 'kysely';
 import { HubError } from '../../errors.ts';
 import { FairTurns } from '../../fair-turns.ts';
@@ -22,6 +24,7 @@ import {
   type LockMode,
   runConcurrent,
   runExclusive,
+  ScopeLocked,
   type TestClock,
   type WaitingAction,
 } from './run-transaction.ts';
@@ -53,6 +56,10 @@ const SCHEMA_CHANGES_MAX = 5;
 
 /** Concurrent actions of one transaction: enough to share a commit, few enough to end soon. */
 const CONCURRENT_MAX = 128;
+
+/** The pause between two tries of a transaction to lock its scope. Differs, so that waiters do not
+ * try in step. */
+const LOCK_PAUSE_MS = { min: 50, max: 250 };
 
 /** The actions of one workspace, of a few, or of the hub, that wait or run. */
 interface Scope {
@@ -89,6 +96,7 @@ export class PostgresDatabase implements Database {
   readonly #earlyReads = new EarlyReads();
   readonly #clock: TestClock;
   readonly #elapsedMs: () => number;
+  readonly #lockMs: number;
   readonly #url: string;
   readonly #scopes = new Map<string | null, Scope>();
   readonly #running = new Set<Promise<void>>();
@@ -98,6 +106,7 @@ export class PostgresDatabase implements Database {
     const { url, sessionsMax, limits, isPooled, clock = null } = options;
     const readersMax = Math.max(1, Math.floor(sessionsMax / 3));
     this.#url = url;
+    this.#lockMs = limits.lockMs;
     const base = { url, limits, isPooled };
     this.#readers = new Sessions({ ...base, sessionsMax: readersMax });
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
@@ -258,25 +267,41 @@ export class PostgresDatabase implements Database {
     this.#track(run());
   }
 
+  /**
+   * Runs a transaction. While its scope is locked, it gives back its locks and its connection and
+   * tries again later, so that it delays no other scope.
+   */
   async #run(
     actions: readonly WaitingAction[],
     work: (session: Session) => Promise<WaitingAction[]>,
   ): Promise<WaitingAction[]> {
-    try {
-      return await this.#writers.use(async (session) => {
-        try {
-          return await work(session);
-        } catch (error) {
-          // A broken session is closed; any other must not keep its transaction.
-          await session.script('ROLLBACK').catch(() => session.discard());
-          throw error;
+    // As in PostgreSQL, 0 is no limit.
+    const endMs = performance.now() + (this.#lockMs || Number.POSITIVE_INFINITY);
+    for (;;) {
+      try {
+        return await this.#runOnce(work);
+      } catch (error) {
+        const isLocked = error instanceof ScopeLocked;
+        if (!isLocked || performance.now() >= endMs) {
+          const refusal = toRefusal(isLocked ? error.cause : error);
+          for (const { reject } of actions) reject(refusal);
+          return [];
         }
-      });
-    } catch (error) {
-      const refusal = toRefusal(error);
-      for (const { reject } of actions) reject(refusal);
-      return [];
+        await setTimeoutPromise(randomInt(LOCK_PAUSE_MS.min, LOCK_PAUSE_MS.max));
+      }
     }
+  }
+
+  #runOnce(work: (session: Session) => Promise<WaitingAction[]>): Promise<WaitingAction[]> {
+    return this.#writers.use(async (session) => {
+      try {
+        return await work(session);
+      } catch (error) {
+        // A broken session is closed; any other must not keep its transaction.
+        await session.script('ROLLBACK').catch(() => session.discard());
+        throw error;
+      }
+    });
   }
 
   /** Runs conflicting actions again, one at a time under the exclusive lock. */

@@ -100,6 +100,11 @@ export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === FEATURE_NOT_SUPPORTED && routine === 'RevalidateCachedQuery';
 }
 
+/** Whether a lock was not free in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
 /** Whether another action interfered; when restarted, this one sees what the other did. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION || isContention(error);

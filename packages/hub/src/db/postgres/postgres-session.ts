@@ -69,6 +69,7 @@ function nameOf(text: string): string | undefined {
 interface SessionParts {
   isPooled: boolean;
   beginText: string;
+  lockMs: number;
   /** Called when a statement of the session was prepared for an earlier schema. */
   onStalePlan: () => void;
 }
@@ -79,13 +80,16 @@ export class Session {
   readonly #isPooled: boolean;
   /** The statements that begin a transaction. */
   readonly beginText: string;
+  /** How long a statement waits for a row. */
+  readonly lockMs: number;
   readonly #onStalePlan: () => void;
   #broken = false;
 
-  constructor(client: pg.PoolClient, { isPooled, beginText, onStalePlan }: SessionParts) {
+  constructor(client: pg.PoolClient, { isPooled, beginText, lockMs, onStalePlan }: SessionParts) {
     this.#client = client;
     this.#isPooled = isPooled;
     this.beginText = beginText;
+    this.lockMs = lockMs;
     this.#onStalePlan = onStalePlan;
   }
 
@@ -201,6 +205,7 @@ export class Sessions {
   readonly #isPooled: boolean;
   readonly #sessionsMax: number;
   readonly #connectMs: number;
+  readonly #lockMs: number;
   #beginText = BEGIN;
   #isAvailable = true;
 
@@ -208,6 +213,7 @@ export class Sessions {
     this.#isPooled = isPooled;
     this.#sessionsMax = sessionsMax;
     this.#connectMs = limits.connectMs;
+    this.#lockMs = limits.lockMs;
     const settings = {
       statement_timeout: limits.statementMs,
       lock_timeout: limits.lockMs,
@@ -276,6 +282,7 @@ export class Sessions {
       return new Session(client, {
         isPooled: this.#isPooled,
         beginText: this.#beginText,
+        lockMs: this.#lockMs,
         onStalePlan: () => this.#replaceAll(client),
       });
     } catch (cause) {

@@ -7,6 +7,7 @@ import {
   isConflict,
   isContention,
   isDatabaseError,
+  isLockTimeout,
   isTimeLimit,
   isUnavailable,
   toContended,
@@ -40,6 +41,9 @@ interface LockScope {
   mode: LockMode;
 }
 
+/** Thrown when the scope is locked. Nothing has run, so the transaction can be tried again. */
+export class ScopeLocked extends Error {}
+
 /** Thrown by `requireExclusive` to leave an action that is going to be restarted. */
 class ExclusiveNeeded extends Error {}
 
@@ -58,6 +62,13 @@ const CONFLICTS_MAX = 5;
 /** Tells Signalbox's advisory locks from those of other programs in the same database. */
 const LOCK_CLASS = 0x51_9b;
 const HUB_LOCK = 0;
+
+/**
+ * How long a transaction waits for a lock of its scope before it is rolled back and tried again.
+ * Meanwhile it keeps a connection, and others wait for the locks that it holds and queue behind the
+ * one that it waits for.
+ */
+const LOCK_TRY_MS = 250;
 
 /**
  * Writes touch few rows, so they join them by an index as well. For all transactions, because a
@@ -208,11 +219,17 @@ async function begin(
   { ids, mode }: LockScope,
   clock: TestClock,
 ): Promise<number> {
-  const results = await session.script(
-    `${session.beginText}; ${JOINS_BY_INDEX}
-     SELECT ${lockCalls(ids, mode)};
-     SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now_ms`,
-  );
+  const results = await session
+    .script(
+      `${session.beginText}; ${JOINS_BY_INDEX}
+       SET LOCAL lock_timeout = ${LOCK_TRY_MS};
+       SELECT ${lockCalls(ids, mode)};
+       SET LOCAL lock_timeout = ${session.lockMs};
+       SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now_ms`,
+    )
+    .catch((cause: unknown) => {
+      throw isLockTimeout(cause) ? new ScopeLocked('the scope is locked', { cause }) : cause;
+    });
   return clock?.() ?? Number(results.at(-1)?.rows[0]?.now_ms);
 }
 
