@@ -10,6 +10,7 @@ import type { ServerState } from '../db/postgres/postgres-database.ts';
 import { findKeyProblem } from '../db/secret-key.ts';
 import { findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
 import { checkAddress, checkMail, checkObjectStore, checkTls } from './check-network.ts';
+import { checkTransactions, TRANSACTION_MS_MAX } from './check-transactions.ts';
 import { CHECKED_BYTES_MAX, check, type Finding } from './finding.ts';
 
 export type { Finding };
@@ -98,6 +99,7 @@ async function onPostgres(config: Config): Promise<Finding[]> {
         name: 'Clock',
         ...judgeClock(-Math.abs(Date.now() - server.nowMs), "the server's clock"),
       },
+      await check('Transactions', () => checkTransactions(database.reader, TRANSACTION_MS_MAX)),
       ...(await checkRecords(database.reader, config)),
     ];
   } finally {
