@@ -70,7 +70,7 @@ export function describeRun(
 ): string {
   const lines = ['', ...describeSuites(reports), '', ...describeExpensive(reports)];
   lines.push(...describeSkips(reports), '');
-  lines.push(...describeFailures('Failed at first, and passed when repeated alone:', unsteady));
+  lines.push(...describeFailures('Flaky: failed, then passed:', unsteady));
   lines.push(...describeFailures('Failed:', reports));
   if (engineNote !== '') lines.push(engineNote);
   const { passed, failed, skipped } = countResults(reports);
@@ -78,9 +78,16 @@ export function describeRun(
   lines.push(
     `Took ${formatTime(durationMs)}, and ${formatTime(processorMs)} of processor time: ` +
       `${formatTime(restMs)} of it for the database server, builds and the run itself.`,
+    ...countUnsteady(unsteady),
     `${passed} passed, ${failed} failed, ${skipped} skipped`,
   );
   return lines.join('\n');
+}
+
+/** Not part of the totals, so that they are those of the second results. */
+function countUnsteady({ length }: readonly FileReport[]): string[] {
+  if (length === 0) return [];
+  return [`Flaky: ${length} ${length === 1 ? 'file' : 'files'} failed, then passed.`];
 }
 
 function describeSuites(reports: readonly FileReport[]): string[] {

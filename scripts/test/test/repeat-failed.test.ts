@@ -47,7 +47,9 @@ test('a file that failed is repeated once: what fails again has failed, what pas
     ['unsteady.test.ts'],
   );
   const text = describeRun(reports, { durationMs: 1_000, processorMs: 0, unsteady });
-  assert.match(text, /Failed at first, and passed when .*\n {2}unsteady\.test\.ts: the only one/);
+  assert.match(text, /\nFlaky: failed, then passed:\n {2}unsteady\.test\.ts: the only one/);
+  const last = text.split('\n').slice(-2);
+  assert.deepEqual(last, ['Flaky: 1 file failed, then passed.', '2 passed, 1 failed, 0 skipped']);
   assert.match(text, /\nFailed:\n {2}broken\.test\.ts: the only one/);
 });
 

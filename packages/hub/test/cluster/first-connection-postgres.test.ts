@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { before, type TestContext, test } from 'node:test';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
+import pg from 'pg';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/db/data-directory.ts';
@@ -104,6 +105,26 @@ test('the wait for a server that does not answer ends', options, async (t) => {
   });
   assert.equal(said.length, 1);
   assert.match(said[0] ?? '', /\(no answer yet\)/);
+});
+
+test('the last refusal is told when the last try gets no answer', options, async (t) => {
+  const role = 'without_connections';
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'pw' CONNECTION LIMIT 0`);
+  await client.end();
+  const proxy = await startTcpProxy(t, Number(new URL(server.url).port));
+  const url = new URL(urlOver(proxy.port));
+  Object.assign(url, { username: role, password: 'pw' });
+  const config = { ...readConfig({}), databaseUrl: url.href };
+  const onWait = (text: string) => {
+    if (text.includes('too many connections')) proxy.stallAfterBytes = 0;
+  };
+  const wait = { waitMs: 5_000, onWait };
+  await assert.rejects(
+    openDatabase(config, '', systemClock, { wait }),
+    /too many connections.*raise max_connections.*SVC_DATABASE_SESSIONS/,
+  );
 });
 
 test('what waiting cannot mend is refused at once', options, async () => {

@@ -199,8 +199,6 @@ test('refusals at the start say what to do', options, async (t) => {
   assert.match(await refusalOf(other.url), new RegExp(`OWNER TO ${other.role}`));
   await ask(`ALTER ROLE ${other.role} IN DATABASE ${name} SET search_path TO ''`);
   assert.match(await refusalOf(other.url), /RESET search_path/);
-  const full = await addRole('CONNECTION LIMIT 0');
-  assert.match(await refusalOf(full.url), /raise max_connections.*SVC_DATABASE_SESSIONS/);
   await ask(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   assert.match(await refusalOf(url), /is read only \(default_transaction_read_only is on\)/);
 });

@@ -10,13 +10,14 @@ export interface TcpProxy {
   connections: number;
   /** The bytes that the server has sent to clients. */
   bytesFromServer: number;
+  /**
+   * Of what the server sends to each later client, this much goes through and no more; the
+   * connection stays open.
+   */
+  stallAfterBytes: number;
 }
 
-/**
- * @param target the server's port on loopback.
- * @param stallAfterBytes of what the server sends, this much goes through and no more; the
- *   connection stays open.
- */
+/** @param target the server's port on loopback. */
 export async function startTcpProxy(
   t: Pick<TestContext, 'after'>,
   target: number,
@@ -28,11 +29,12 @@ export async function startTcpProxy(
     events: new EventEmitter(),
     connections: 0,
     bytesFromServer: 0,
+    stallAfterBytes,
   };
   const server = createServer((client) => {
     proxy.connections += 1;
     const upstream = connect(target, '127.0.0.1');
-    let left = stallAfterBytes;
+    let left = proxy.stallAfterBytes;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined);

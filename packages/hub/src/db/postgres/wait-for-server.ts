@@ -1,6 +1,6 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { addressOf, causeOf, explainRefusal } from './explain-refusal.ts';
-import { isConnectionBroken, isServerFull } from './postgres-errors.ts';
+import { codeOf, isConnectionBroken, isServerFull } from './postgres-errors.ts';
 import type { Sessions } from './postgres-session.ts';
 
 const RETRY_MS = 250;
@@ -45,14 +45,19 @@ export async function waitForServer(
 }
 
 async function openFirst(sessions: Sessions, endMs: number, say: (reason: string) => void) {
+  let before: unknown;
   for (;;) {
+    const leftMs = Math.max(endMs - performance.now(), 1);
     try {
-      const leftMs = Math.max(endMs - performance.now(), 1);
       return await sessions.openFirst(Math.min(leftMs, TRY_MS_MAX));
     } catch (error) {
       const cause = causeOf(error);
       const mayPass = isConnectionBroken(cause) || isServerFull(cause);
-      if (!mayPass || performance.now() + RETRY_MS >= endMs) throw error;
+      if (!mayPass) throw error;
+      // The last try has what is left of the time, which may be too short for any answer.
+      const isCut = leftMs < TRY_MS_MAX && codeOf(cause) === null;
+      if (performance.now() + RETRY_MS >= endMs) throw isCut ? (before ?? error) : error;
+      before = error;
       say(cause instanceof Error ? cause.message : String(cause));
     }
     await setTimeoutPromise(RETRY_MS);
