@@ -114,13 +114,6 @@ test('settings of a workspace: requests and answers', async (t) => {
       error: 'INVALID_REQUEST',
     },
     {
-      name: 'a viewer creates no workspace',
-      endpoint: create,
-      as: 'viewer',
-      body: { slug: 'mine', name: 'Mine' },
-      error: 'NOT_ALLOWED',
-    },
-    {
       name: 'an admin creates a workspace and owns it',
       endpoint: create,
       as: 'admin',
