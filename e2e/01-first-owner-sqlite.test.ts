@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { usePagePlace } from './page-place.ts';
 import { owner } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
+const { browser } = usePagePlace({ after });
+
 describe('the first owner, in a browser', { skip: browserMissing }, () => {
   let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
 
   before(async () => {
     hub = await startHubProcess({ dataDir });
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl);
     page = await visit.context.newPage();
   });
   after(async () => {
-    await browser?.close();
     await hub?.stop();
   });
   // Registered after the hub's end, so that the directory is deleted later.

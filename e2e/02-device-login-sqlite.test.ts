@@ -2,33 +2,27 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { createMachine, type ShownLogin, startLogin } from './cli-process.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { lendSession, makeOwner, owner, type SignedIn, signIn } from './person.ts';
+import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession, type SignedIn, signIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
+const owner = ownerOf('login');
+const { hub, browser } = usePagePlace({ after });
+
 describe('a device login, approved in a browser', { skip: browserMissing }, () => {
-  let hub: HubProcess;
   let person: SignedIn;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
   let shown: ShownLogin;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    person = await makeOwner(hub);
-    browser = await launchBrowser();
+    person = await makeWorkspace(owner);
     visit = await openVisit(browser, hub.baseUrl);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   const credentialsFile = join(folder, 'config/credentials.json');
@@ -74,7 +68,7 @@ describe('a device login, approved in a browser', { skip: browserMissing }, () =
 
   it('lets no other session of the same person answer the request', async () => {
     const elsewhere = await openVisit(browser, hub.baseUrl);
-    await lendSession(elsewhere.context, await signIn(hub.baseUrl));
+    await lendSession(elsewhere.context, await signIn(hub.baseUrl, owner));
     const other = await elsewhere.context.newPage();
     await other.goto(shown.approvalUrl);
     await other

@@ -4,14 +4,17 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
-import { lendSession, makeOwner, owner } from './person.ts';
+import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('main-job');
+const { hub, browser } = usePagePlace({ after });
 
 interface JobAnswer {
   job: {
@@ -25,27 +28,18 @@ interface JobAnswer {
 describe('the main job, from a linked clone to evidence on the page', {
   skip: browserMissing,
 }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    const person = await makeOwner(hub);
+    const person = await makeWorkspace(owner);
     await logIn(machine, person, owner.workspaceSlug);
     makeClone(clone, 'git@git.acme.example:acme/api.git');
     execFileSync('mkfifo', [gate]);
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl);
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   const clone = join(folder, 'clone');

@@ -9,14 +9,17 @@ import {
   resetPasswordByAdmin,
 } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeJobSamples, type SampleName } from './job-samples.ts';
 import { auditSchemes } from './page-audit.ts';
+import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const { browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
@@ -40,7 +43,6 @@ const heading = (name: string | RegExp) => (page: Page) => page.getByRole('headi
 
 describe('every page, at every size and in every color scheme', { skip: browserMissing }, () => {
   let hub: HubProcess;
-  let browser: Browser;
   let person: SignedIn;
   let firstOwnerPath: string;
   let devicePath: string;
@@ -49,11 +51,9 @@ describe('every page, at every size and in every color scheme', { skip: browserM
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     hub = await startHubProcess({ dataDir });
-    browser = await launchBrowser();
     firstOwnerPath = (hub.firstOwnerUrl ?? '').slice(hub.baseUrl.length);
   });
   after(async () => {
-    await browser?.close();
     await hub?.stop();
   });
   // Registered after the hub's end, so that the directory is deleted later.
@@ -62,7 +62,7 @@ describe('every page, at every size and in every color scheme', { skip: browserM
   /** Shows the scenes on every screen, in light and in dark, and holds each against the audit. */
   async function show(scenes: readonly Scene[], guest = false): Promise<void> {
     const onScreens = Object.entries(screens).map(async ([screen, options]) => {
-      const visit = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+      const visit = await openVisit(browser, hub.baseUrl, { ...options });
       if (!guest) await lendSession(visit.context, person);
       const page = await visit.context.newPage();
       const faults: string[] = [];
@@ -148,7 +148,8 @@ describe('every page, at every size and in every color scheme', { skip: browserM
     const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
     samples = await makeJobSamples(hub.baseUrl, token, person.workspaceId);
     const jobs = `/w/${workspaceSlug}/jobs`;
-    const statuses = Object.keys(samples) as SampleName[];
+    // The scenario of the job page audits it in every status; these have unusual texts.
+    const statuses = ['pending', 'done', 'failed'] as const;
     await show([
       {
         name: 'jobs',

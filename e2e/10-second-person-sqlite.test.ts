@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { createMachine, type Machine } from './cli-process.ts';
 import { databaseSettings } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('second');
+const { hub, browser } = usePagePlace({ after });
 
 const guest = {
   name: 'Grace Hopper',
-  email: 'grace@acme.example',
+  email: 'grace@second.example',
   password: 'harbour violin comet ledger',
 } as const;
 const newPassword = 'quartz meadow anvil thirteen';
 
 describe('a second person, in a browser', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let machine: Machine;
   let signedIn: SignedIn;
   let visit: Visit;
@@ -26,20 +26,12 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
   let link: string;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir });
-    signedIn = await makeOwner(hub);
+    signedIn = await makeWorkspace(owner);
     machine = createMachine(folder, await databaseSettings(dataDir));
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub that uses it, so that it is removed later.
   const folder = makeTempDir({ after });
-  const dataDir = join(folder, 'data');
 
   /** Runs an admin command beside the hub. Its standard output is the link alone. */
   async function printLink(...args: string[]): Promise<string> {

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit } from './browser.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const { browser } = usePagePlace({ after });
 
 /** Generous for busy machines; the measured times are printed. */
 const SEEN_MS_MAX = 5_000;
@@ -18,14 +21,12 @@ const TABS = 8;
 
 describe('pages that learn of changes from the stream', { skip: browserMissing }, () => {
   let hub: HubProcess;
-  let browser: Browser;
   let person: SignedIn;
   let token: string;
   let repoId: string;
 
   before(async () => {
     hub = await startHubProcess({ dataDir });
-    browser = await launchBrowser();
     person = await makeOwner(hub);
     const { workspaceSlug } = owner;
     const minted = await mintTokenByAdmin(await configOf(dataDir), { workspaceSlug, name: 'ci' });
@@ -36,7 +37,6 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     await enqueue('The first job.');
   });
   after(async () => {
-    await browser?.close();
     await hub?.stop();
   });
   // Registered after the hub's end, so that the directory is deleted later.

@@ -6,22 +6,19 @@ import { setInterval } from 'node:timers/promises';
 import type { Job, Uncertainty } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import {
-  browserMissing,
-  launchBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-} from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { type NodeProcess, projectRoot } from './node-process.ts';
 import { auditSchemes } from './page-audit.ts';
-import { joinWorkspace, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('inbox');
+const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
@@ -48,8 +45,6 @@ type Draft = Partial<Parameters<Client['uncertainties']['createWithAutoPromotion
 describe('the inbox, where people answer the questions of agents', {
   skip: browserMissing,
 }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let person: SignedIn;
   let viewer: SignedIn;
   let member: SignedIn;
@@ -60,27 +55,20 @@ describe('the inbox, where people answer the questions of agents', {
 
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    browser = await launchBrowser();
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     member = await joinWorkspace(person, 'Grace Hopper', 'member');
     viewer = await joinWorkspace(person, 'Victor Viewer', 'viewer');
-    const { token } = await mintTokenByAdmin(await configOf(join(folder, 'data')), {
+    const { token } = await mintTokenByAdmin(await configOf(dataDir), {
       workspaceSlug: owner.workspaceSlug,
       name: 'planner',
       scopes: ['enqueue', 'read', 'decide'],
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
 
   async function visit(who: SignedIn, options: VisitOptions = desktop): Promise<Page> {
-    const opened = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+    const opened = await openVisit(browser, hub.baseUrl, { ...options });
     visits.push(opened);
     await lendSession(opened.context, who);
     return opened.context.newPage();

@@ -7,14 +7,17 @@ import { promisify } from 'node:util';
 import type { Job } from '@signalbox/contract';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { projectRoot } from './node-process.ts';
 import { auditSchemes } from './page-audit.ts';
-import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('jobs');
+const { hub, browser } = usePagePlace({ after });
 
 const run = promisify(execFile);
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
@@ -22,8 +25,6 @@ const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const jobsPath = `/w/${owner.workspaceSlug}/jobs`;
 
 describe('the list of jobs and the form of a new one', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let person: SignedIn;
   let visit: Visit;
   let page: Page;
@@ -36,26 +37,18 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
 
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
-    hub = await startHubProcess({ dataDir });
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     ({ workspaceId } = person);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
     ({ token } = await mintTokenByAdmin(await configOf(dataDir), draft));
     client = createClient({ baseUrl: hub.baseUrl, token });
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl, { viewport: { width: 1280, height: 800 } });
     await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
     await fill();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub that uses it, so that it is removed later.
   const folder = makeTempDir({ after });
-  const dataDir = join(folder, 'data');
 
   const repository = async (label: string, remoteUrlHash: string) =>
     (await client.repositories.upsert({ workspaceId, label, remoteUrlHash })).repoId;
@@ -327,7 +320,7 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
 
   it('shows a viewer every control, disabled, with the reason', async () => {
     const config = await configOf(dataDir);
-    const guest = { email: 'vera@acme.example', name: 'Vera', password: 'cobalt meadow anvil 13' };
+    const guest = { email: 'vera@jobs.example', name: 'Vera', password: 'cobalt meadow anvil 13' };
     const { invitationUrl } = await inviteMemberByAdmin(config, {
       ...{ workspaceSlug: owner.workspaceSlug, email: guest.email, role: 'viewer' },
     });

@@ -5,19 +5,16 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Locator, Page } from 'playwright-core';
-import {
-  browserMissing,
-  launchBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-} from './browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { auditPage, auditSchemes } from './page-audit.ts';
-import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('job-page');
+const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
@@ -40,8 +37,6 @@ const hostileMarkdown = [
 ].join('\n');
 
 describe('the page of a job', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
   let person: SignedIn;
@@ -50,8 +45,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
 
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
-    hub = await startHubProcess({ dataDir });
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     const config = await configOf(dataDir);
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
@@ -65,19 +59,13 @@ describe('the page of a job', { skip: browserMissing }, () => {
       capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 50 },
     });
     place = { workspaceId, repoId, agentId };
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const dataDir = makeTempDir({ after });
+  const folder = makeTempDir({ after });
 
   /** A running job. */
   async function startJob(prompt: string) {
@@ -222,7 +210,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     it('is downloaded whole', async () => {
       const arriving = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download' }).click();
-      const saved = join(dataDir, 'saved.log');
+      const saved = join(folder, 'saved.log');
       await (await arriving).saveAs(saved);
       const text = await readFile(saved, 'utf8');
       assert.equal(text.split('\n').length - 1, MILLION);
@@ -376,7 +364,11 @@ describe('the page of a job', { skip: browserMissing }, () => {
 
   it('disables for a viewer what a viewer may not do, with the reason', async () => {
     const config = await configOf(dataDir);
-    const draft = { workspaceSlug: owner.workspaceSlug, email: 'v@acme.example', role: 'viewer' };
+    const draft = {
+      workspaceSlug: owner.workspaceSlug,
+      email: 'v@job-page.example',
+      role: 'viewer',
+    };
     const { invitationUrl } = await inviteMemberByAdmin(config, { ...draft, role: 'viewer' });
     const linkToken = invitationUrl.split('#token=')[1];
     const { password } = owner;
@@ -415,7 +407,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     options: VisitOptions,
     ofStatus: ReadonlyMap<string, string>,
   ): Promise<string[]> {
-    const seen = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+    const seen = await openVisit(browser, hub.baseUrl, { ...options });
     await lendSession(seen.context, person);
     const shown = await seen.context.newPage();
     const faults: string[] = [];

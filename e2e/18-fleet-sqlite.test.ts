@@ -5,16 +5,19 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
 import { auditPage, auditSchemes } from './page-audit.ts';
-import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('fleet');
+const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
@@ -30,8 +33,6 @@ const REPORT_MS_MAX = 60_000;
 describe('agents, repositories and runs at the console, with a real agent', {
   skip: browserMissing,
 }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
   let person: SignedIn;
@@ -41,26 +42,19 @@ describe('agents, repositories and runs at the console, with a real agent', {
   const repoIds: Record<string, string> = {};
 
   before(async () => {
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     workspaceId = person.workspaceId;
     await logIn(machine, person, owner.workspaceSlug);
-    const { token } = await mintTokenByAdmin(await configOf(join(folder, 'data')), {
+    const { token } = await mintTokenByAdmin(await configOf(dataDir), {
       workspaceSlug: owner.workspaceSlug,
       name: 'scenario',
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
     execFileSync('mkfifo', [gate]);
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl);
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
   /** A pipe at which the command of a job waits, unless its prompt says "quick". */
@@ -90,7 +84,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
   /** Holds a page against the audit, on both screens and in both themes. */
   async function audit(name: string, path: string, heading: string): Promise<void> {
     for (const [screen, options] of Object.entries(screens)) {
-      const other = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+      const other = await openVisit(browser, hub.baseUrl, { ...options });
       await lendSession(other.context, person);
       const tab = await other.context.newPage();
       await tab.goto(path);
@@ -267,8 +261,8 @@ describe('agents, repositories and runs at the console, with a real agent', {
   });
 
   it('shows a viewer the controls with the reason why they do nothing', async () => {
-    const { invitationUrl } = await inviteMemberByAdmin(await configOf(join(folder, 'data')), {
-      ...{ workspaceSlug: owner.workspaceSlug, email: 'vera@acme.example', role: 'viewer' },
+    const { invitationUrl } = await inviteMemberByAdmin(await configOf(dataDir), {
+      ...{ workspaceSlug: owner.workspaceSlug, email: 'vera@fleet.example', role: 'viewer' },
     });
     const accepted = await callConsole(hub.baseUrl, 'invitations/accept', {
       linkToken: invitationUrl.split('#token=')[1],

@@ -3,24 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import {
-  browserMissing,
-  launchBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-} from './browser.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { auditSchemes } from './page-audit.ts';
-import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { callConsole, lendSession, type SignedIn } from './person.ts';
+
+const owner = ownerOf('settings');
+const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const grace = {
   name: 'Grace Hopper',
-  email: 'grace@acme.example',
+  email: 'grace@settings.example',
   password: 'nine lanterns over violet harbour',
 };
 const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
@@ -32,8 +28,6 @@ const phone: VisitOptions = {
 const pages = ['workspace', 'members', 'tokens', 'machines', 'audit', 'account'] as const;
 
 describe('settings, in a browser', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let ada: SignedIn;
   let graceCookie: string;
   let visit: Visit;
@@ -41,19 +35,11 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
 
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
-    hub = await startHubProcess({ dataDir });
-    browser = await launchBrowser();
-    ada = await makeOwner(hub);
+    ada = await makeWorkspace(owner);
     visit = await openVisit(browser, hub.baseUrl, { ...desktop, acceptDownloads: true });
     await lendSession(visit.context, ada);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const dataDir = makeTempDir({ after });
 
   const pathOf = (name: string) => `/w/${owner.workspaceSlug}/settings/${name}`;
   const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -220,13 +206,13 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
 
   it('passes the audit on every page, at both sizes and in both themes', async () => {
     const { workspaceId } = ada;
-    const guest = { workspaceId, email: 'lin@acme.example', role: 'member' };
+    const guest = { workspaceId, email: 'lin@settings.example', role: 'member' };
     await callConsole(hub.baseUrl, 'invitations/create', guest, await cookie());
     const token = { workspaceId, name: 'Release pipeline' };
     await callConsole(hub.baseUrl, 'service-tokens/mint', token, await cookie());
     const faults: string[] = [];
     for (const [screen, options] of Object.entries({ desktop, phone })) {
-      const own = await openVisit(browser, hub.baseUrl, { ...options, reducedMotion: 'reduce' });
+      const own = await openVisit(browser, hub.baseUrl, { ...options });
       await own.context.addCookies(await visit.context.cookies());
       const view = await own.context.newPage();
       for (const name of pages) {

@@ -1,43 +1,34 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { lendSession, makeOwner, owner } from './person.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession } from './person.ts';
+
+const owner = ownerOf('keyboard');
+const { hub, browser } = usePagePlace({ after });
 
 /** More stops of the Tab key than any page has. */
 const TABS_MAX = 120;
 
 describe('the console without a mouse', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir });
-    const { workspaceId, ...person } = await makeOwner(hub);
+    const { workspaceId, ...person } = await makeWorkspace(owner);
     const config = await configOf(dataDir);
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(config, { workspaceSlug, name: 'samples' });
     await makeSamples(createClient({ baseUrl: hub.baseUrl, token }), workspaceId);
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl, { viewport: { width: 1280, height: 800 } });
     await lendSession(visit.context, { ...person, workspaceId });
     page = await visit.context.newPage();
     await page.goto(`/w/${workspaceSlug}/inbox`);
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const dataDir = join(makeTempDir({ after }), 'data');
 
   /** Two questions, two queued jobs, and a job with output. */
   async function makeSamples(client: Client, workspaceId: string): Promise<void> {

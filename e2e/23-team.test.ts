@@ -3,20 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import {
-  browserMissing,
-  launchBrowser,
-  openVisit,
-  type Visit,
-  type VisitOptions,
-} from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { type NodeProcess, projectRoot } from './node-process.ts';
-import { joinWorkspace, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
+
+const owner = ownerOf('team');
+const { hub, browser } = usePagePlace({ after });
 
 const phone: VisitOptions = {
   viewport: { width: 360, height: 740 },
@@ -30,8 +27,6 @@ const title = 'Add a health check';
  * console, a member answers its question on a phone, and a viewer sees the evidence.
  */
 describe('a team takes a repository from a new job to evidence', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let ownerPage: Page;
   let memberPage: Page;
   let viewerPage: Page;
@@ -41,9 +36,7 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
   const jobs = `/w/${owner.workspaceSlug}/jobs`;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    browser = await launchBrowser();
-    const person = await makeOwner(hub);
+    const person = await makeWorkspace(owner);
     const member = await joinWorkspace(person, 'Grace Hopper', 'member');
     const viewer = await joinWorkspace(person, 'Victor Viewer', 'viewer');
     const machine = createMachine(join(folder, 'machine'));
@@ -64,8 +57,6 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
   after(async () => {
     agent?.child.kill('SIGTERM');
     await agent?.ended;
-    await browser?.close();
-    await hub?.stop();
   });
   // Registered after the processes' ends, so that it is deleted later.
   const folder = makeTempDir({ after });

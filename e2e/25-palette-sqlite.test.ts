@@ -1,28 +1,25 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type VisitOptions } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { auditPage } from './page-audit.ts';
-import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession, type SignedIn } from './person.ts';
+
+const owner = ownerOf('palette');
+const { hub, browser } = usePagePlace({ after });
 
 const home = `/w/${owner.workspaceSlug}`;
 
 describe('the palette', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let person: SignedIn;
   let jobId: string;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir });
-    browser = await launchBrowser();
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     const { workspaceId } = person;
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'ci' };
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
@@ -34,12 +31,6 @@ describe('the palette', { skip: browserMissing }, () => {
     ({ jobId } = await client.jobs.enqueue({ ...job, prompt: 'Paginate the invoices.' }));
     await client.jobs.enqueue({ ...job, prompt: 'Rotate the keys.' });
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const dataDir = join(makeTempDir({ after }), 'data');
 
   async function open(options: VisitOptions) {
     const visit = await openVisit(browser, hub.baseUrl, options);

@@ -5,20 +5,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { auditPage } from './page-audit.ts';
-import {
-  callConsole,
-  joinWorkspace,
-  lendSession,
-  makeOwner,
-  owner,
-  type SignedIn,
-} from './person.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { callConsole, joinWorkspace, lendSession, type SignedIn } from './person.ts';
+
+const owner = ownerOf('shown');
+const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
@@ -35,8 +30,6 @@ const attached = Buffer.from('A file that the tool has uploaded.\n');
 
 /* What the hub knows of jobs, agents, runs and workspaces, as the console shows it. */
 describe('the console shows what the hub knows', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
   let person: SignedIn;
@@ -50,10 +43,9 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
   const jobs: Record<string, string> = {};
 
   before(async () => {
-    hub = await startHubProcess({ dataDir: join(folder, 'data') });
-    person = await makeOwner(hub);
+    person = await makeWorkspace(owner);
     workspaceId = person.workspaceId;
-    const { token } = await mintTokenByAdmin(await configOf(join(folder, 'data')), {
+    const { token } = await mintTokenByAdmin(await configOf(dataDir), {
       workspaceSlug: owner.workspaceSlug,
       name: 'scenario',
     });
@@ -71,7 +63,6 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
       lastBeat = beatAll();
     }, BEAT_MS);
     await makeJobs();
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl, screens.desktop);
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
@@ -79,11 +70,8 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
   after(async () => {
     clearInterval(beating);
     await lastBeat;
-    await browser?.close();
-    await hub?.stop();
   });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const folder = makeTempDir({ after });
+
   const address = (path: string) => `/w/${owner.workspaceSlug}/${path}`;
 
   /** Both agents report; a silent one is offline after 45 s. */
@@ -161,7 +149,7 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
   async function audit(name: string, path: string, text: string | RegExp): Promise<void> {
     const audited = pictureDir === undefined ? (['phone'] as const) : screenNames;
     for (const screen of audited) {
-      const options = { ...screens[screen], reducedMotion: 'reduce' } as const;
+      const options = { ...screens[screen] } as const;
       const other = await openVisit(browser, hub.baseUrl, options);
       await lendSession(other.context, person);
       const tab = await other.context.newPage();
@@ -296,7 +284,7 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     const name = page.getByLabel('Workspace name');
     await page.getByRole('button', { name: 'Create the workspace' }).click();
     await page.getByText('Enter a name for the workspace.').waitFor();
-    await name.fill('Acme');
+    await name.fill(owner.workspaceSlug);
     await page.getByRole('button', { name: 'Create the workspace' }).click();
     await page.getByText(/in use|taken|exists/).waitFor();
     await name.fill('Acme Labs');

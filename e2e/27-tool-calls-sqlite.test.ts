@@ -3,29 +3,28 @@ import { after, before, describe, it } from 'node:test';
 import type { Activity, ToolCallKind } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { auditPage } from './page-audit.ts';
-import { lendSession, makeOwner, owner } from './person.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { lendSession } from './person.ts';
+
+const owner = ownerOf('tool-calls');
+const { hub, browser } = usePagePlace({ after });
 
 const longTitle = `grep -rn ${'aVeryLongName'.repeat(18)} src`;
 const output = Array.from({ length: 60 }, (_, at) => `  output ${at + 1}\n`).join('');
 
 /* A log with the calls of a tool. The hub gets what an agent sends. */
 describe('the tool calls of a running job', { skip: browserMissing }, () => {
-  let hub: HubProcess;
-  let browser: Browser;
   let visit: Visit;
   let page: Page;
   let jobPath: string;
   let append: (message: string, activity?: Activity) => Promise<unknown>;
 
   before(async () => {
-    hub = await startHubProcess({ dataDir });
-    const person = await makeOwner(hub);
+    const person = await makeWorkspace(owner);
     const { workspaceId } = person;
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(await configOf(dataDir), {
@@ -54,19 +53,12 @@ describe('the tool calls of a running job', { skip: browserMissing }, () => {
     await call('long', 'search', longTitle);
     await append(output);
     await end('long', 'search', longTitle, { status: 'failed', exitCode: 2 });
-    browser = await launchBrowser();
     visit = await openVisit(browser, hub.baseUrl, {
-      ...{ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' },
+      ...{ viewport: { width: 360, height: 740 } },
     });
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
   });
-  after(async () => {
-    await browser?.close();
-    await hub?.stop();
-  });
-  // Registered after the hub's end, so that the directory is deleted later.
-  const dataDir = makeTempDir({ after });
 
   function call(id: string, kind: ToolCallKind, title: string) {
     return append(`→ ${title}\n`, { toolCall: { id, kind, title, status: 'running' } });

@@ -59,7 +59,9 @@ export async function openVisit(
   baseUrl: string,
   options: VisitOptions = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ baseURL: baseUrl, ...options });
+  // Without a graphics card, each frame of an animation is painted by the processor.
+  const reducedMotion = 'reduce';
+  const context = await browser.newContext({ baseURL: baseUrl, reducedMotion, ...options });
   context.setDefaultTimeout(STEP_MS_MAX);
   const troubles: string[] = [];
   context.on('console', (message) => {

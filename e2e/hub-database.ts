@@ -5,6 +5,7 @@ import { after } from 'node:test';
 import { type Config, readConfig } from '@signalbox/hub';
 import { createTestDatabase, type TestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
+import { isPlaceOfFiles } from './node-process.ts';
 
 const engine = process.env.SIGNALBOX_TEST_ENGINE ?? 'sqlite';
 /** Empty: a hub that starts makes its tables by itself. */
@@ -12,9 +13,11 @@ const template = { fingerprint: 'empty', prepare: async () => undefined };
 
 const databases = new Map<string, Promise<TestDatabase>>();
 
-after(async () => {
+if (!isPlaceOfFiles) after(dropDatabases);
+
+export async function dropDatabases(): Promise<void> {
   for (const database of databases.values()) await (await database).drop();
-});
+}
 
 /**
  * The settings by which hubs and commands on a data directory find their database: none for

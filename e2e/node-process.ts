@@ -29,14 +29,22 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Several files use this process, one after the other; their place ends what they leave. */
+export const isPlaceOfFiles = process.env.SIGNALBOX_TEST_PLACE !== undefined;
+
 const running = new Set<ChildProcess>();
 
 // A scenario that fails half-way must neither wait for its processes nor leave them to the next.
-after(endRunning);
-process.once('exit', endRunning);
+if (!isPlaceOfFiles) after(() => endProcesses());
+process.once('exit', () => endProcesses());
 
-function endRunning(): void {
-  for (const child of running) child.kill('SIGKILL');
+export function listProcesses(): readonly ChildProcess[] {
+  return [...running];
+}
+
+/** Kills all processes but these. */
+export function endProcesses(kept: ReadonlySet<ChildProcess> = new Set()): void {
+  for (const child of running) if (!kept.has(child)) child.kill('SIGKILL');
 }
 
 export interface NodeOptions {

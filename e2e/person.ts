@@ -43,8 +43,10 @@ export async function makeOwner(hub: HubProcess): Promise<SignedIn> {
 }
 
 /** Signs the owner in once more: another session of the same person. */
-export async function signIn(baseUrl: string): Promise<SignedIn> {
-  const { email, password } = owner;
+export async function signIn(
+  baseUrl: string,
+  { email, password }: { email: string; password: string } = owner,
+): Promise<SignedIn> {
   return readSession(baseUrl, await callConsole(baseUrl, 'session/sign-in', { email, password }));
 }
 
@@ -55,7 +57,7 @@ export async function joinWorkspace(
   role: 'viewer' | 'member' | 'admin',
 ): Promise<SignedIn> {
   const { baseUrl, cookie, workspaceId } = inviter;
-  const draft = { workspaceId, email: `${role}@acme.example`, role };
+  const draft = { workspaceId, email: `${role}-${workspaceId}@acme.example`, role };
   const { answer } = await callConsole(baseUrl, 'invitations/create', draft, cookie);
   const linkToken = String(answer.invitationUrl).split('#token=')[1];
   const account = { linkToken, name, password: owner.password };

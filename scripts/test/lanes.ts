@@ -11,16 +11,22 @@ export interface FileRun {
   readonly limitMs: number;
   /** May run in a process that runs other files as well. */
   readonly isShared: boolean;
+  /** The module that its process loads first. */
+  readonly place?: string | undefined;
 }
+
+/** Files that run one after the other, in the same process as long as none fails. */
+export type FileChain = readonly FileRun[];
 
 /** The run of another test runner. */
 export type ForeignRun = () => Promise<FileReport>;
 
 /** The files to run, in order. */
 export interface Queues {
-  computing: (FileRun | ForeignRun)[];
-  waiting: (FileRun | ForeignRun)[];
+  computing: QueuedRun[];
+  waiting: QueuedRun[];
 }
+type QueuedRun = FileRun | FileChain | ForeignRun;
 
 /**
  * Loading the hub, and running code that is not compiled yet, costs a new process the processor
@@ -45,9 +51,9 @@ export async function runInLanes(
   const lanes = Array.from({ length: laneCount }, async (_, number) => {
     const lane = new Lane(root, add);
     let hasProcess = false;
-    const take = (queue: (FileRun | ForeignRun)[]) => {
+    const take = (queue: QueuedRun[]) => {
       const [first] = queue;
-      if (first !== undefined && typeof first !== 'function' && first.isShared && !hasProcess) {
+      if (first !== undefined && 'isShared' in first && first.isShared && !hasProcess) {
         if (!isWorthProcess(processes, queue.length)) return undefined;
         hasProcess = true;
         processes += 1;
@@ -79,13 +85,19 @@ class Lane {
     this.#add = add;
   }
 
-  async run(run: FileRun | ForeignRun): Promise<void> {
+  async run(run: QueuedRun): Promise<void> {
     if (typeof run === 'function') {
       this.#add(await run());
       return;
     }
+    if (!('file' in run)) {
+      const own = new Lane(this.#root, this.#add);
+      for (const each of run) await own.run({ ...each, isShared: true });
+      await own.end();
+      return;
+    }
     if (!run.isShared) {
-      const own = new TestProcess(this.#root, run.engine);
+      const own = this.#start(run);
       await this.#runIn(own, run);
       await this.#end(own, run.file);
       return;
@@ -93,7 +105,7 @@ class Lane {
     // A file without an engine runs beside files of any.
     const isOther = run.engine !== undefined && run.engine !== this.#shared?.engine;
     if (isOther || this.#shared?.isUsable === false) await this.end();
-    this.#shared ??= new TestProcess(this.#root, run.engine);
+    this.#shared ??= this.#start(run);
     await this.#runIn(this.#shared, run);
   }
 
@@ -101,6 +113,10 @@ class Lane {
     const shared = this.#shared;
     this.#shared = undefined;
     if (shared !== undefined) await this.#end(shared, '(a process of several files)');
+  }
+
+  #start({ engine, place }: FileRun): TestProcess {
+    return new TestProcess(this.#root, engine, { place });
   }
 
   async #runIn(process: TestProcess, { file, engine, limitMs }: FileRun): Promise<void> {

@@ -38,7 +38,8 @@ async function run(file: string): Promise<void> {
   const traces = [...(await findOpened(before.open)), ...findChanged(before)];
   if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
   for (const stream of [process.stdout, process.stderr]) stream.write(outputEnd);
-  const processorMs = readProcessorMs() - countedMs;
+  // The time of a process whose parent was killed is lost.
+  const processorMs = Math.max(readProcessorMs() - countedMs, 0);
   countedMs += processorMs;
   process.send?.({ kind: 'finished', traces, processorMs } satisfies TestEvent);
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { TestEngine } from './engines.ts';
 import { FileLog, type FileReport } from './file-log.ts';
 import { type Ending, endGroup, endOf, outputMaxChars, spawnGroup } from './process-group.ts';
@@ -10,6 +11,13 @@ const compileCache = (root: string) => join(root, 'node_modules/.cache/compile')
 
 /** How long a process may take to end after its last file. */
 const endMs = 30_000;
+
+export interface TestProcessOptions {
+  /** Ends a file with its first failed test. */
+  readonly endsAtFailure?: boolean;
+  /** A module to load before the first file. */
+  readonly place?: string | undefined;
+}
 
 interface RunningFile {
   readonly log: FileLog;
@@ -34,19 +42,24 @@ export class TestProcess {
   #hasFailed = false;
   #hasEnded = false;
 
-  /** @param options `endsAtFailure` ends a file with its first failed test. */
-  constructor(root: string, engine?: TestEngine, options = { endsAtFailure: false }) {
+  constructor(root: string, engine?: TestEngine, options: TestProcessOptions = {}) {
+    const { endsAtFailure = false, place } = options;
     this.engine = engine;
     this.#root = root;
-    this.#endsAtFailure = options.endsAtFailure;
+    this.#endsAtFailure = endsAtFailure;
     this.#child = spawnGroup(
       [
         `--test-reporter=${join(import.meta.dirname, 'test-reporter.ts')}`,
+        ...(place === undefined ? [] : [`--import=${pathToFileURL(join(root, place)).href}`]),
         join(import.meta.dirname, 'test-host.ts'),
       ],
       root,
       ['ignore', 'pipe', 'pipe', 'ipc'],
-      { NODE_COMPILE_CACHE: compileCache(root), ...testEnvironment(engine) },
+      {
+        NODE_COMPILE_CACHE: compileCache(root),
+        ...testEnvironment(engine),
+        ...(place === undefined ? {} : { SIGNALBOX_TEST_PLACE: place }),
+      },
     );
     this.#ending = endOf(this.#child);
     void this.#ending.then(() => {

@@ -11,6 +11,7 @@ import { readProcessorMs } from './processor-time.ts';
 import { repeatFailed } from './repeat-failed.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
+import { findPlace } from './test-place.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
 
 /** Limits of one file; generous, for slow cores that several files share. */
@@ -75,7 +76,7 @@ export async function runTests(
 }
 
 function listFileRuns({ computing, waiting }: Queues): FileRun[] {
-  return [...computing, ...waiting].filter((run) => typeof run !== 'function');
+  return [...computing, ...waiting].flat().filter((run) => typeof run !== 'function');
 }
 
 interface Runs {
@@ -89,7 +90,8 @@ interface Runs {
 function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
   const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
   const runsOf = (file: string, limitMs: number): FileRun[] => {
-    const run = { file, limitMs: options.fileLimitMs ?? limitMs, isShared: sharing.test(file) };
+    const kind = { isShared: sharing.test(file), place: findPlace(root, file) };
+    const run = { file, limitMs: options.fileLimitMs ?? limitMs, ...kind };
     const engines = onEngines.get(file)?.filter((engine) => options.engines.includes(engine));
     return engines === undefined ? [run] : engines.map((engine) => ({ ...run, engine }));
   };
@@ -104,11 +106,18 @@ function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
     queues: {
       // First, because it is the longest: all component tests are one run.
       computing: files.console.length > 0 ? [console, ...computing] : computing,
-      waiting: files.waiting.flatMap((file) => runsOf(file, waitingLimitMs)),
+      waiting: chainByPlace(files.waiting.flatMap((file) => runsOf(file, waitingLimitMs))),
     },
     needsPostgres: onEngines.size > 0 && options.engines.includes('postgres'),
     engineNote: describeEngines(onEngines, options.engines),
   };
+}
+
+/** Files of one place and engine share a process. The chains come first: they take the longest. */
+function chainByPlace(runs: readonly FileRun[]): (FileRun | FileRun[])[] {
+  const chained = runs.filter(({ place }) => place !== undefined);
+  const chains = Map.groupBy(chained, ({ place, engine }) => `${place} ${engine}`);
+  return [...chains.values(), ...runs.filter(({ place }) => place === undefined)];
 }
 
 /**
