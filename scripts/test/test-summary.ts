@@ -74,9 +74,12 @@ export function describeRun(
   lines.push(...describeFailures('Failed:', reports));
   if (engineNote !== '') lines.push(engineNote);
   const { passed, failed, skipped } = countResults(reports);
-  const restMs = Math.max(processorMs - sumProcessorMs(reports), 0);
+  // The time of a process whose parent was killed is known to its file only.
+  const filesMs = sumProcessorMs(reports);
+  const allMs = Math.max(processorMs, filesMs);
+  const restMs = allMs - filesMs;
   lines.push(
-    `Took ${formatTime(durationMs)}, and ${formatTime(processorMs)} of processor time: ` +
+    `Took ${formatTime(durationMs)}, and ${formatTime(allMs)} of processor time: ` +
       `${formatTime(restMs)} of it for the database server, builds and the run itself.`,
     ...countUnsteady(unsteady),
     `${passed} passed, ${failed} failed, ${skipped} skipped`,

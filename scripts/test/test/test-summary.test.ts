@@ -54,6 +54,8 @@ test('a run names the files that took the most processor time, and what was outs
   assert.match(list, /^ +10\.0 s {2}packages\/hub\/test\/file-10\.test\.ts\n +9\.0 s/);
   assert.match(text, /Took 40\.0 s, and 60\.0 s of processor time: 5\.0 s of it for the database/);
   assert.match(text, /packages\/hub +13\.6 s +55\.0 s {2}11 passed/);
+  const seenInPart = describeRun(many, { durationMs: 40_000, processorMs: 20_000 });
+  assert.match(seenInPart, /and 55\.0 s of processor time: 0\.0 s of it/);
 });
 
 test('a failed file shows its errors and what it printed; a good one is one line', () => {
