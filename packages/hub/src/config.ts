@@ -258,7 +258,9 @@ export const settings = {
     env: 'SVC_LOG_LEVEL',
     flag: 'log-level',
     default: 'warn',
-    description: 'fatal, error, warn, info, debug, trace or silent; logs are JSON on stderr.',
+    description:
+      'fatal, error, warn, info, debug, trace or silent; logs are JSON on stderr. From info on, each ' +
+      'request has a line.',
   },
 } as const satisfies Record<string, Setting>;
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ErrorBody, IdSource } from '@signalbox/contract';
 import { STATUS_CODES } from '../node-http.ts';
+import type { RequestLog } from './request-log.ts';
 
 /** An error below HTTP requests, which no route and no hook sees. */
 interface ClientError extends Error {
@@ -17,9 +18,13 @@ const notHttp: [status: number, message: string] = [
   'The request is not valid HTTP/1.1: check its request line, headers and length.',
 ];
 
-/** Answers an invalid request with an error body of the contract and closes the connection. */
+/**
+ * Answers an invalid request with an error body of the contract and closes the connection.
+ * @param onRefused called for each.
+ */
 export function createClientErrorHandler(
   ids: IdSource,
+  onRefused: RequestLog['refuseUnread'],
 ): (error: ClientError, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
@@ -41,5 +46,6 @@ export function createClientErrorHandler(
     socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
     // It is not known where the next request on this connection would begin.
     socket.destroySoon();
+    onRefused(socket, { reqId: requestId, status, error: body.error });
   };
 }

@@ -64,6 +64,7 @@ export function replyWithError(
       },
     );
   const status = statusOf(refusal.code);
+  request.refusalCode = refusal.code;
   if (status === 503) {
     request.server.unavailableLog.add(request.log, request.id, refusal);
   } else if (status >= 500) {

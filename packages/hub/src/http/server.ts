@@ -16,6 +16,7 @@ import { replyWithError } from './error-reply.ts';
 import { createHttpServer, type HubPort } from './hub-port.ts';
 import type { Limiter } from './limiter.ts';
 import { closeTogether } from './listen.ts';
+import { logRequests } from './request-log.ts';
 import { limitRequestTime } from './request-timeout.ts';
 import { UnavailableLog } from './unavailable-log.ts';
 
@@ -46,7 +47,7 @@ function refuseSchema(): never {
 /** Creates the HTTP server: strict JSON in, `{ok: false, …}` for every failure. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { port = null } = options;
-  const server = Fastify({
+  const server: FastifyInstance = Fastify({
     logger: options.logger,
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
@@ -59,9 +60,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    clientErrorHandler: createClientErrorHandler(options.ids),
+    clientErrorHandler: createClientErrorHandler(options.ids, (socket, end) =>
+      requestLog?.refuseUnread(socket, end),
+    ),
     // Called for a path that cannot be decoded; no hook has run by then.
     frameworkErrors(error, request, reply) {
+      requestLog?.watch(request, reply);
       addHeaders(request, reply, options.secure);
       return replyWithError(error, request, reply);
     },
@@ -69,6 +73,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     schemaController: { compilersFactory: noCompilers },
   });
   server.decorate('unavailableLog', new UnavailableLog());
+  const requestLog = logRequests(server);
   // Only console calls have cookies, so they are parsed on first use.
   server.register(cookie, { hook: false });
   addBodyParsers(server);

@@ -27,7 +27,14 @@ test('a body that breaks off leaves no error in the log', async (t) => {
   await once(server.server, 'request');
   socket.destroy();
   await until('the request ends', () => answered === 1);
-  assert.equal(log.read(), null);
+  await until('the request is logged', () => log.readableLength > 0);
+  const lines = String(log.read()).trim().split('\n');
+  const logged = lines.map((line) => JSON.parse(line) as { level: number; error: string });
+  const INFO = 30;
+  assert.deepEqual(
+    logged.map(({ level, error }) => [level, error]),
+    [[INFO, 'INVALID_REQUEST']],
+  );
 });
 
 test('an outage leaves a line when it begins and one each ten seconds, without stacks', async (t) => {
