@@ -1,6 +1,6 @@
 import { HubError } from '../../errors.ts';
 import { StartError } from '../data-directory.ts';
-import { codeOf } from './postgres-errors.ts';
+import { codeOf, isLockTimeout } from './postgres-errors.ts';
 
 /** The parts of an address that a message may show: no password. */
 interface Named {
@@ -48,6 +48,8 @@ const NO_PASSWORD = 'SVC_DATABASE_URL has no password, and the server asks for o
 export function explainRefusal(error: unknown, url: string): unknown {
   if (error instanceof StartError) return error;
   const cause = causeOf(error);
+  // It says what to do.
+  if (isLockTimeout(cause)) return error;
   const code = codeOf(cause) ?? '';
   const named = nameParts(url);
   const reason = cause instanceof Error ? cause.message : String(cause);

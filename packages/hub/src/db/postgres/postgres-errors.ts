@@ -1,4 +1,5 @@
 import { HubError } from '../../errors.ts';
+import { toBusy } from '../database-busy.ts';
 
 /*
  * The meaning of PostgreSQL's SQLSTATE codes for an action
@@ -85,8 +86,12 @@ export function isDemoted(error: unknown): boolean {
 
 /** Whether a statement or its wait for a lock took too long; the session can still be used. */
 export function isTimeLimit(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
+  return codeOf(error) === QUERY_CANCELED || isLockTimeout(error);
+}
+
+/** Whether another transaction has held a lock for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /**
@@ -127,6 +132,7 @@ export function isDatabaseError(error: unknown): boolean {
 }
 
 export function toUnavailable(cause: unknown): HubError {
+  if (isLockTimeout(cause)) return toBusy(cause);
   return new HubError(
     'UNAVAILABLE',
     'The database cannot be reached or written at the moment. Try again.',

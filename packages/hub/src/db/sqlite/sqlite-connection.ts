@@ -87,7 +87,8 @@ export class Connection implements Reader {
     const { busy } = row as { busy: number };
     if (busy !== 0) {
       throw new StartError(
-        'Another program reads the database, so its log cannot be emptied: end that program first.',
+        'The database is busy: another program uses it, so that its log cannot be emptied. End ' +
+          'that program, and try again.',
       );
     }
   }

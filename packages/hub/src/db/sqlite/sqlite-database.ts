@@ -6,6 +6,7 @@ import { FairLine } from '../../fair-line.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';
+import { toBusy } from '../database-busy.ts';
 import {
   type ConcurrentScope,
   type Database,
@@ -473,6 +474,7 @@ export function openSqlite(path: string, clock: Clock, options: SqliteOptions = 
     return new SqliteDatabase(path, clock, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw error;
+    if (isBusy(error)) throw toBusy(error);
     throw new StartError(
       `The database ${path} cannot be opened (${(error as Error).message}): restore it from a ` +
         'backup, or set SVC_DATA_DIR to another directory.',

@@ -1,4 +1,5 @@
 import { HubError } from '../../errors.ts';
+import { toBusy } from '../database-busy.ts';
 
 /** Primary result codes after which SQLite itself can no longer write (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
@@ -40,6 +41,7 @@ export function isClosed(error: unknown): boolean {
 }
 
 export function toWriteFailed(cause: unknown): HubError {
+  if (isBusy(cause)) return toBusy(cause);
   return new HubError(
     'UNAVAILABLE',
     'The database cannot be written at the moment; nothing of this request was kept. Try again.',
