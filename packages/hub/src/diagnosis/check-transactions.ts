@@ -5,9 +5,9 @@ import type { Finding } from './finding.ts';
 export const TRANSACTION_MS_MAX = 5 * 60_000;
 
 /**
- * Selects what keeps PostgreSQL from removing rows that have changed: the oldest transaction that is
- * open or prepared, or a replication slot that nothing reads. Of sessions of other users, a user
- * without `pg_read_all_stats` does not see the transaction.
+ * Selects what keeps PostgreSQL from removing old rows: the oldest transaction that is open or
+ * prepared, or a replication slot that nothing reads. Of sessions of other users, a user without
+ * `pg_read_all_stats` does not see the transaction.
  */
 const SELECT_OLDEST = `SELECT what, seconds, remedy FROM (
     SELECT 'Session ' || pid || concat(' (', concat_ws(', ', usename, NULLIF(application_name, ''), state),
