@@ -35,7 +35,7 @@ test('npm run dev serves the console from its sources, and restarts the hub afte
 
   // A new time of change is a change for the watcher; the file stays as it is.
   const now = new Date();
-  utimesSync(join(projectRoot, 'packages/hub/src/config.ts'), now, now);
+  utimesSync(join(projectRoot, 'packages/hub/src/start/config.ts'), now, now);
   await dev.waitFor(/Restarting[\s\S]*Signalbox listens on/);
 
   dev.child.kill('SIGINT');

@@ -43,9 +43,9 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
 };
 
 /**
- * The layers of the hub, lowest first. `base` are the files at the top of src that everything may
- * use (errors, clock, …). `module` are the folders of the domain. `entry` are the files that
- * compose the hub, and `exports` is its public interface.
+ * The layers of the hub, lowest first. `base` everything may use (errors, clock, …). `module` are
+ * the folders of the domain, and `ports` is what they get from those above them. `entry` are the
+ * files that compose the hub, and `exports` is its public interface.
  */
 export type Layer =
   | 'base'
@@ -54,6 +54,7 @@ export type Layer =
   | 'db'
   | 'cluster'
   | 'queue'
+  | 'ports'
   | 'module'
   | 'loops'
   | 'entry'
@@ -67,32 +68,33 @@ export const layerRules: Readonly<Record<Layer, readonly Layer[]>> = {
   db: ['config'],
   cluster: ['db', 'config'],
   queue: ['db'],
-  module: ['module', 'queue', 'db', 'http'],
-  loops: ['module', 'queue', 'cluster', 'db'],
-  entry: ['entry', 'loops', 'module', 'queue', 'cluster', 'db', 'http', 'config'],
-  exports: ['entry', 'loops', 'module', 'queue', 'cluster', 'db', 'http', 'config'],
+  ports: [],
+  module: ['module', 'ports', 'queue', 'db', 'http'],
+  loops: ['module', 'ports', 'queue', 'cluster', 'db'],
+  entry: ['entry', 'loops', 'module', 'ports', 'queue', 'cluster', 'db', 'http', 'config'],
+  exports: ['entry', 'loops', 'module', 'ports', 'queue', 'cluster', 'db', 'http', 'config'],
 };
 
 /** Layers that may not import even types of the domain. */
-const domainBlind: readonly Layer[] = ['http', 'db', 'cluster', 'queue', 'config'];
-const domain: readonly Layer[] = ['module', 'loops', 'entry', 'exports'];
+const domainBlind: readonly Layer[] = ['base', 'http', 'db', 'cluster', 'queue', 'config'];
+const domain: readonly Layer[] = ['ports', 'module', 'loops', 'entry', 'exports'];
 
-/** Files that compose the layers: the hub, its start, and the administrative commands. */
-const entries = [
-  'app.ts',
-  'main.ts',
-  'admin.ts',
-  'operate.ts',
-  'gatekeeper.ts',
-  'hub-start.ts',
-  'hub-opening.ts',
-];
+/** Files of `start/` that do not compose the hub. */
+const startLayers: ReadonlyMap<string, Layer> = new Map([
+  ['config.ts', 'config'],
+  ['setting-values.ts', 'config'],
+  ['hooks.ts', 'ports'],
+  ['hub-deps.ts', 'ports'],
+]);
 
 /** The layer of a hub file, and its module if it has one. */
 export function layerOf(inner: string): { layer: Layer; module: string | undefined } {
   const [first = '', ...rest] = inner.split('/');
-  if (rest.length === 0) return { layer: layerOfTopFile(first), module: undefined };
+  if (rest.length === 0) return { layer: 'exports', module: undefined };
   switch (first) {
+    case 'start':
+      return { layer: startLayers.get(rest.join('/')) ?? 'entry', module: undefined };
+    case 'base':
     case 'http':
     case 'db':
     case 'cluster':
@@ -102,12 +104,6 @@ export function layerOf(inner: string): { layer: Layer; module: string | undefin
     default:
       return { layer: 'module', module: first };
   }
-}
-
-function layerOfTopFile(file: string): Layer {
-  if (file === 'index.ts') return 'exports';
-  if (entries.includes(file)) return 'entry';
-  return file === 'config.ts' ? 'config' : 'base';
 }
 
 /**

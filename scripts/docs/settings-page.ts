@@ -16,7 +16,7 @@ export function writeSettingsPage(): string {
   return `${[
     '# Settings',
     '',
-    '<!-- Written by `npm run docs` from packages/hub/src/config.ts. Edit it there. -->',
+    '<!-- Written by `npm run docs` from packages/hub/src/start/config.ts. Edit it there. -->',
     '',
     'Each setting of the hub has an environment variable, and a flag of `npm start` (behind two',
     'dashes: `npm start -- --port 5000`) and of `signalbox serve`. Flags go before the environment.',

@@ -1,3 +1,10 @@
+export { BackupError } from './backup/backup-error.ts';
+export type { EpochReport } from './backup/begin-epoch.ts';
+export { HubError } from './base/errors.ts';
+export type { LinkAddress } from './cluster/hub-address.ts';
+export { StartError } from './db/data-directory.ts';
+export { type Migration, migrations } from './db/migrations/index.ts';
+export type { Finding } from './diagnosis/finding.ts';
 export {
   type AdminChatTeam,
   type AdminInvitation,
@@ -8,12 +15,9 @@ export {
   inviteMemberByAdmin,
   mintTokenByAdmin,
   resetPasswordByAdmin,
-} from './admin.ts';
-export { createHub, type Hub } from './app.ts';
-export { BackupError } from './backup/backup-error.ts';
-export type { EpochReport } from './backup/begin-epoch.ts';
-export { findBuiltConsole } from './built-console.ts';
-export type { LinkAddress } from './cluster/hub-address.ts';
+} from './start/admin.ts';
+export { createHub, type Hub } from './start/app.ts';
+export { findBuiltConsole } from './start/built-console.ts';
 export {
   type Config,
   FILE_SUFFIX,
@@ -22,11 +26,7 @@ export {
   type Setting,
   type SettingName,
   settings,
-} from './config.ts';
-export { StartError } from './db/data-directory.ts';
-export { type Migration, migrations } from './db/migrations/index.ts';
-export type { Finding } from './diagnosis/finding.ts';
-export { HubError } from './errors.ts';
-export { describeFlags, type StartOptions, startFromEnvironment } from './main.ts';
-export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './operate.ts';
-export { SettingError } from './setting-values.ts';
+} from './start/config.ts';
+export { describeFlags, type StartOptions, startFromEnvironment } from './start/main.ts';
+export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './start/operate.ts';
+export { SettingError } from './start/setting-values.ts';

@@ -1,7 +1,7 @@
 import type { Scope } from '@signalbox/contract';
-import type { Clock } from '../clock.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 
 /** A request that waits, and the access that it needs while it does. */
 export interface WaitingCaller {

@@ -1,7 +1,7 @@
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { type Act, mayAct } from './policy.ts';
 import { readRole } from './store.ts';
 

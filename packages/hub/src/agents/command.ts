@@ -1,9 +1,9 @@
 import type { Agent, AgentCommandName, endpoints, RequestInput } from '@signalbox/contract';
 import { readRole } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { commandInForce, commandStateOf, isStop } from './command-state.ts';
 import { mayCommand, maySendCommands } from './policy.ts';
 import { agentStatusAt } from './present.ts';

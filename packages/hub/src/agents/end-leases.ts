@@ -1,7 +1,7 @@
 import { appendAudit } from '../audit/append.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { recoverLeases } from '../queue/leased-work.ts';
 import { listRunningOfAgent } from '../queue/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type EndedAgent, listEndedAgents, readEndedAgent } from './store-ended-tokens.ts';
 
 /** Agents handled in one piece, and leases recovered in one transaction. */

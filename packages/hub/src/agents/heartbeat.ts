@@ -5,11 +5,11 @@ import {
   type endpoints,
   type RequestInput,
 } from '@signalbox/contract';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import { listCancelRequests } from '../queue/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { commandAfterHeartbeat, commandsToSend, isHeldBack } from './command-state.ts';
 import {
   type AgentRow,

@@ -1,6 +1,6 @@
 import type { AgentCommandName } from '@signalbox/contract';
+import type { Principal } from '../base/principal.ts';
 import type { Role } from '../db/schema/tables.ts';
-import type { Principal } from '../principal.ts';
 
 /** Whether the caller may send commands to agents: people may, programs may not. */
 export function maySendCommands(principal: Principal): boolean {

@@ -5,7 +5,7 @@ import {
   HELD_JOBS_MAX,
   type StandingCommand,
 } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { commandStateOf, expiryOf, isHeldBack } from './command-state.ts';
 import type { AgentRow } from './store.ts';
 

@@ -1,11 +1,11 @@
 import type { Agent, AgentStatus, endpoints, RequestInput } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { decodeCursor, type Page, pageOf } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { type HeldEntry, listRunningOfAgents } from '../queue/store-held.ts';
 import { listTokenRepositories, listTokensOfRepository } from '../repositories/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type AgentParts, capabilitiesOf, presentAgent } from './present.ts';
 import { type AgentRow, countAgents, listAgents, readAgent } from './store.ts';
 

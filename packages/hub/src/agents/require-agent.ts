@@ -1,7 +1,7 @@
 import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { countRunningOfAgent } from '../queue/store.ts';
 import { requireLiveToken } from '../tokens/require-live-token.ts';
 import { commandsToSend, isHeldBack } from './command-state.ts';

@@ -1,6 +1,6 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { commandAgent } from './command.ts';
 import { recordHeartbeat } from './heartbeat.ts';
 import { type AgentReadDeps, describeAgent, listAgentPage } from './read.ts';

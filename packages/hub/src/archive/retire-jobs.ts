@@ -3,7 +3,6 @@ import { firstIdSince } from '@signalbox/contract';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
-import { type HookDeps, runHooks } from '../hooks.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
@@ -23,6 +22,7 @@ import {
   listEnded,
   listFinishedStates,
 } from '../queue/store-retention.ts';
+import { type HookDeps, runHooks } from '../start/hooks.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import { type ArchiveDeps, archiveEntries } from './archive-jobs.ts';
 import { deleteRemovals, hasRemovals, listRemovals, type Removal } from './store.ts';

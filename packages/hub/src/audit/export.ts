@@ -1,6 +1,6 @@
 import { requireAct } from '../access/require-act.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import type { Principal } from '../principal.ts';
 import { appendAudit } from './append.ts';
 import type { AuditEntry } from './store.ts';
 import { walkAuditLog } from './verify.ts';

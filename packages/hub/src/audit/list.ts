@@ -1,8 +1,8 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
-import { readTimestamp } from '../clock.ts';
+import { readTimestamp } from '../base/clock.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import type { Principal } from '../principal.ts';
 import { type AuditEntry, listAuditEntries } from './store.ts';
 
 type ListInput = RequestInput<typeof consoleEndpoints.auditLog.list.request>;

@@ -1,5 +1,5 @@
 import type { AuditLogEntry } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { AuditEntryWithName } from './list.ts';
 
 export function presentAuditEntry(row: AuditEntryWithName): AuditLogEntry {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditBreak } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import type { Principal } from '../principal.ts';
 import { CHAIN_START, hashAuditEntry } from './append.ts';
 import { type AuditEntry, listAuditEntriesAfter } from './store.ts';
 

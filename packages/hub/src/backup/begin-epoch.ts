@@ -3,8 +3,6 @@ import { appendAudit } from '../audit/append.ts';
 import type { Tx } from '../db/engine.ts';
 import { writeNextEpoch } from '../db/epoch.ts';
 import { deleteAllDevices } from '../devices/store.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import {
   listAllIntegrationSecrets,
   markIntegrationSecretRevoked,
@@ -16,6 +14,8 @@ import { readPersonNames, revokeAllSessions } from '../people/store.ts';
 import { endAllPasswordResets } from '../people/store-password-resets.ts';
 import { recoverLeases } from '../queue/leased-work.ts';
 import { listRunning, raiseEpochs } from '../queue/store-epoch.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { judgeToken } from '../tokens/policy.ts';
 import { revokeToken } from '../tokens/revoke.ts';
 import { listAllTokens } from '../tokens/store.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, normalize } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { compileLater } from '../compile-later.ts';
+import { compileLater } from '../base/compile-later.ts';
 import { migrations } from '../db/migrations/index.ts';
 import { BackupError } from './backup-error.ts';
 

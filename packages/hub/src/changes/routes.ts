@@ -1,10 +1,10 @@
 import { endpoints } from '@signalbox/contract';
 import { readRole } from '../access/store.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import type { Api } from '../http/bind.ts';
 import type { EventWriter } from '../http/event-stream.ts';
-import type { Principal } from '../principal.ts';
 import { type ChangeFeed, mergeBatches } from './change-feed.ts';
 import type { Batch } from './change-log.ts';
 import { visibleKinds } from './visible-kinds.ts';

@@ -1,14 +1,14 @@
 import type { CloudAiResult, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { compileLater } from '../compile-later.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { assert, invalidField } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import { addContextItem, SUMMARY_SOURCE } from '../context/add-item.ts';
 import { type PreparedText, prepareText } from '../context/prepare-text.ts';
 import { readItem } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
-import type { RequestContext } from '../principal.ts';
 import { completeLease } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { recommendValue } from '../uncertainties/store.ts';
 import { DecisionDraft, inputToKeep, itemIdOf, subjectOf } from './hub-questions.ts';
 import { presentCloudAiJob } from './present.ts';

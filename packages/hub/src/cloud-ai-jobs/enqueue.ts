@@ -1,12 +1,12 @@
 import type { CloudAiInput, endpoints, RequestInput } from '@signalbox/contract';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
 import type { Needs } from '../queue/matching.ts';
 import { requireRun } from '../runs/upsert.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type CloudAiJobRow, insertCloudAiJob } from './store.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.cloudAiJobs.enqueue.request>;

@@ -2,7 +2,7 @@ import { ATTEMPTS_MAX_DEFAULT, type ContextItemKind } from '@signalbox/contract'
 import type { ContextItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
-import type { HookDeps } from '../hooks.ts';
+import type { HookDeps } from '../start/hooks.ts';
 import { readCloudAiSettingsRow } from '../workspaces/store-cloud-ai-settings.ts';
 import { addCloudAiJob, type CloudAiJobDraft } from './enqueue.ts';
 import { askForAnswer, askForSummary, subjectOf } from './hub-questions.ts';

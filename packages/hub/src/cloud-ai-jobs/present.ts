@@ -1,5 +1,5 @@
 import type { CloudAiJob } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { CloudAiJobRow } from './store.ts';
 

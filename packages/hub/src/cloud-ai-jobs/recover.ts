@@ -1,7 +1,7 @@
+import { assert } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
 import type { LostLease } from '../queue/queue.ts';
+import type { HookDeps } from '../start/hooks.ts';
 import { inputToKeep } from './hub-questions.ts';
 import { readCloudAiJob, updateCloudAiEnd } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { endpoints, RequestInput } from '@signalbox/contract';
-import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
+import type { RequestContext } from '../base/principal.ts';
 import { renewLease } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { requireCloudAiJobOfAgent } from './require-cloud-ai-job.ts';
 import { updateCloudAiMessage } from './store.ts';
 

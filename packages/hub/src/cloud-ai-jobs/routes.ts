@@ -1,6 +1,6 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { claimNextCloudAiJob } from './claim.ts';
 import { completeCloudAiJob } from './complete.ts';
 import { enqueueCloudAiJob } from './enqueue.ts';

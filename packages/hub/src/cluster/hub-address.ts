@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
 import { isDataDirectoryLocked } from '../db/data-directory.ts';
 import type { Reader } from '../db/engine.ts';
+import type { Config } from '../start/config.ts';
 import { listLiveHubs } from './hub-heartbeat.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { DiskSpace } from '../base/disk-space.ts';
+import { HubError } from '../base/errors.ts';
 import type { Database } from '../db/engine.ts';
 import { writeHubSetting } from '../db/hub-settings.ts';
-import type { DiskSpace } from '../disk-space.ts';
-import { HubError } from '../errors.ts';
 import type { HubGroup } from './hub-group.ts';
 import type { SchemaWatch } from './schema-watch.ts';
 

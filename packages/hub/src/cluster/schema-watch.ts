@@ -1,6 +1,6 @@
+import { HubError } from '../base/errors.ts';
 import type { Database, Reader, SqlValue } from '../db/engine.ts';
 import { newerVersionThan } from '../db/migrate.ts';
-import { HubError } from '../errors.ts';
 
 const RETRY_AFTER_MS = 1_000;
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { ContextItemKind, TrustLabel } from '@signalbox/contract';
+import { HubError, invalidField } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import { type HookDeps, runHooks } from '../hooks.ts';
+import { type HookDeps, runHooks } from '../start/hooks.ts';
 import { applyPolicyToNames, readDataPolicy } from './data-policy.ts';
 import { finishText, type PreparedText } from './prepare-text.ts';
 import { indexItem, splitText } from './search/search.ts';

@@ -1,9 +1,9 @@
 import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
 import { listRecentPrompts } from '../jobs/store.ts';
-import type { Principal } from '../principal.ts';
 import { readRun } from '../runs/store.ts';
 import type { ContextDeps } from './deps.ts';
 import { PackSelection } from './pack-selection.ts';

@@ -1,6 +1,6 @@
 import { CONTEXT_TEXT_CHARS_MAX } from '@signalbox/contract';
+import { assert } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { assert } from '../errors.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { redactSecrets } from './redaction.ts';
 

@@ -1,9 +1,9 @@
 import { FRESH_TOTAL_MS } from '@signalbox/contract';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { PrivateHosts } from '../base/outbound-hosts.ts';
+import type { SideThread } from '../base/side-thread.ts';
 import type { Database } from '../db/engine.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { PrivateHosts } from '../outbound-hosts.ts';
-import type { SideThread } from '../side-thread.ts';
+import type { HookDeps } from '../start/hooks.ts';
 import { ConnectionSlots } from './mail/connection-slots.ts';
 
 /** As a caller of hooks, it offers summaries of long items. */

@@ -1,5 +1,5 @@
 import { RUN_PACKS_MAX, type RunPack } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { listPacks } from './store-packs.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Computation, SideThread } from '../base/side-thread.ts';
 import type { Database, EngineName } from '../db/engine.ts';
-import type { Computation, SideThread } from '../side-thread.ts';
 import {
   applyPolicyToText,
   type DataPolicy,

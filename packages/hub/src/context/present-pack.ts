@@ -3,7 +3,7 @@ import {
   type ContextItemKind,
   type PackSection,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import { cutText } from './data-policy.ts';
 import type { PackItemRow, PackRow } from './store-packs.ts';
 import { fenceUntrusted, stripHidden } from './untrusted-text.ts';

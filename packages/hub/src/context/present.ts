@@ -1,5 +1,5 @@
 import type { ContextItem, ContextItemKind, ContextItemSummary } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { excerptOf } from './search/excerpt.ts';
 import type { ContextItemHead, ContextItemRow } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
 import type { Database, Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { presentSummary } from './present.ts';
 import { excerptAround } from './search/excerpt.ts';
 import { searchItemIds } from './search/search.ts';

@@ -6,8 +6,8 @@ import {
   type PackSection,
   type RequestInput,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
-import { HubError } from '../errors.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import { readRun } from '../runs/store.ts';
 import { readDataPolicy } from './data-policy.ts';
 import type { ContextDeps } from './deps.ts';

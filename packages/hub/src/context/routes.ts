@@ -1,5 +1,5 @@
 import { endpoints } from '@signalbox/contract';
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../base/errors.ts';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../http/paging.ts';
 import { buildRunPack } from './build-pack.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
-import { hubKeyFor } from '../sealing.ts';
+import { hubKeyFor } from '../base/sealing.ts';
 
 const MARK_HEX_CHARS = 16;
 const KEY_PURPOSE = 'marks of untrusted text';

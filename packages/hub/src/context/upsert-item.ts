@@ -1,10 +1,10 @@
 import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
-import { readTimestamp } from '../clock.ts';
-import { invalidField } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import { readTimestamp } from '../base/clock.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import type { Principal } from '../principal.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { addContextItem, type ContextItemDraft } from './add-item.ts';
 import { prepareText } from './prepare-text.ts';
 import { presentItem } from './present.ts';

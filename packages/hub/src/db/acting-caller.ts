@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Beneficiary } from '../fair-line.ts';
+import type { Beneficiary } from '../base/fair-line.ts';
 import type { Tx } from './engine.ts';
 
 /** Checks, within an action, that its caller may still act. Throws the refusal. */

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 
 /** The refusal of an action that has waited too long for a lock of the database. */
 export function toBusy(cause: unknown): HubError {

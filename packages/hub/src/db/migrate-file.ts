@@ -1,5 +1,5 @@
-import { systemClock } from '../clock.ts';
-import type { Computation } from '../side-thread.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Computation } from '../base/side-thread.ts';
 import { type MigrationProgress, migrate } from './migrate.ts';
 import { openSqlite } from './sqlite/sqlite-database.ts';
 

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { SideThread } from '../side-thread.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { SideThread } from '../base/side-thread.ts';
+import type { Config } from '../start/config.ts';
 import type { Database } from './engine.ts';
 import { type MigrationProgress, migrate, noProgress, readSchemaState } from './migrate.ts';
 import { type Migration, migrations } from './migrations/index.ts';

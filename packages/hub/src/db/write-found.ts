@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { Database, Reader, Tx } from './engine.ts';
 
 const ATTEMPTS_MAX = 5;

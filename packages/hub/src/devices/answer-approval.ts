@@ -7,13 +7,13 @@ import {
   type RequestInput,
 } from '@signalbox/contract';
 import { allScopes } from '../access/policy.ts';
-import { addressBlockOf } from '../address-block.ts';
 import { appendAudit } from '../audit/append.ts';
+import { addressBlockOf } from '../base/address-block.ts';
+import { assert, HubError } from '../base/errors.ts';
 import { NO_WORKSPACE, type Reader, type Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { writeFound } from '../db/write-found.ts';
-import { assert, HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { DEVICE_TOKEN_MS } from '../tokens/policy.ts';
 import { insertToken } from '../tokens/store.ts';
 import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';

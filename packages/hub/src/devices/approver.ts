@@ -1,11 +1,11 @@
 import { CONFIRMATION_AGE_MS } from '@signalbox/contract';
 import { readRole } from '../access/store.ts';
-import { isRecent } from '../clock.ts';
+import { isRecent } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
-import { assert } from '../errors.ts';
 import { readSession } from '../people/store.ts';
-import type { RequestContext } from '../principal.ts';
 import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import type { DeviceRow } from './store.ts';
 

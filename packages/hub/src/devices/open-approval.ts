@@ -1,7 +1,7 @@
 import type { DeviceApprovalStatus } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
 import { NO_WORKSPACE, type Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { WorkspaceRow } from '../workspaces/store.ts';
 import { type Approver, findAccess, isConfirmed } from './approver.ts';
 import { isOpen, mayApprove, statusForConsole } from './policy.ts';

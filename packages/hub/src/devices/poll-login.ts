@@ -5,9 +5,9 @@ import {
   type RequestInput,
   type ResponseOf,
 } from '@signalbox/contract';
+import { assert, HubError } from '../base/errors.ts';
 import { type Database, NO_WORKSPACE } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { nextInterval, statusForPoll } from './policy.ts';
 import { openToken } from './sealed-token.ts';

@@ -4,7 +4,7 @@ import {
   formatUserCode,
   type ResponseOf,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { OpenedDevice } from './open-approval.ts';
 import type { DeviceRow } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { deriveKey, openText, sealText } from '../sealing.ts';
+import { deriveKey, openText, sealText } from '../base/sealing.ts';
 
 const PURPOSE = 'signalbox device token';
 

@@ -7,10 +7,10 @@ import {
   USER_CODE_ALPHABET,
   USER_CODE_CHARS,
 } from '@signalbox/contract';
-import { addressBlockOf } from '../address-block.ts';
+import { addressBlockOf } from '../base/address-block.ts';
+import { HubError } from '../base/errors.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
 import { DEVICE_KEPT_MS, OPEN_SESSIONS_MAX, OPEN_SESSIONS_OF_ADDRESS_MAX } from './policy.ts';
 import { sealToken } from './sealed-token.ts';

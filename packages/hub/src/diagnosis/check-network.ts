@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createConnection, isIP } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import type { Config } from '../config.ts';
 import { listMailServers } from '../context/mail/store.ts';
 import type { Reader } from '../db/engine.ts';
+import type { Config } from '../start/config.ts';
 import { createS3Store } from '../uploads/bytes/s3-store.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { systemClock } from '../base/clock.ts';
 import { checkFileSystem, DATABASE_FILE } from '../db/data-directory.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { openDatabase } from '../db/open-database.ts';
 import type { ServerState } from '../db/postgres/postgres-database.ts';
 import { findKeyProblem } from '../db/secret-key.ts';
 import { findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
+import type { Config } from '../start/config.ts';
 import { checkAddress, checkMail, checkObjectStore, checkTls } from './check-network.ts';
 import { checkTransactions, TRANSACTION_MS_MAX } from './check-transactions.ts';
 import { CHECKED_BYTES_MAX, check, type Finding } from './finding.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BODY_BYTES_MAX, type EndpointAuth, statusOf } from '@signalbox/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { CallCost } from './call-cost.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { Limiter } from './limiter.ts';

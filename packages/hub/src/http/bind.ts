@@ -1,8 +1,8 @@
 import type { Endpoint, RequestInput } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TObject } from 'typebox';
-import { HubError } from '../errors.ts';
-import type { Principal, RequestContext } from '../principal.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import { Admission } from './admission.ts';
 import { requireProvedBody } from './body-parsers.ts';
 import {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import { parseJsonBody } from './json-body.ts';
 
 /** Further content types of JSON; a route must accept them by `contentTypes`. */

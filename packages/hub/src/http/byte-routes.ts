@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Endpoint } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import { allowsRange, type ByteRange, parseRange } from './byte-range.ts';
 import { UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 

@@ -1,4 +1,4 @@
-import { type Beneficiary, FairLine } from '../fair-line.ts';
+import { type Beneficiary, FairLine } from '../base/fair-line.ts';
 
 /** How much of the calls that begin in one turn of the event loop may take together. */
 export const TURN_MS = 5;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ErrorBody, IdSource } from '@signalbox/contract';
-import { STATUS_CODES } from '../node-http.ts';
+import { STATUS_CODES } from '../base/node-http.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** An error below HTTP requests, which no route and no hook sees. */

@@ -1,6 +1,6 @@
 import { type ErrorBody, statusOf } from '@signalbox/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { UnavailableLog } from './unavailable-log.ts';
 
 declare module 'fastify' {

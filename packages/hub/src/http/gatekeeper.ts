@@ -1,7 +1,7 @@
 import type { EndpointAuth, Scope } from '@signalbox/contract';
 import type { FastifyRequest } from 'fastify';
-import type { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
+import type { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { BodyProof } from './body-parsers.ts';
 import type { CallCost } from './call-cost.ts';
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { RequestInput } from '@signalbox/contract';
 import type { Static, TObject } from 'typebox';
-import type { Principal, RequestContext } from '../principal.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { EventSource } from './event-stream.ts';
 
 export type Handler<Req extends TObject, Res extends TObject> = (

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { type ErrorBody, endpoints, type IdSource } from '@signalbox/contract';
-import { createServer } from '../node-http.ts';
-import type { StartStatus } from '../start-status.ts';
+import { createServer } from '../base/node-http.ts';
+import type { StartStatus } from '../base/start-status.ts';
 import { openSockets, type Place, type Sockets } from './listen.ts';
 import { UPLOAD_TIMEOUT_MS } from './request-timeout.ts';
 

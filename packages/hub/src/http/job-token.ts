@@ -1,5 +1,5 @@
 import type { JobTokenRule } from '@signalbox/contract';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 
 type TokenJob = NonNullable<Principal['job']>;
 /** The fields of a request that rules look at; the row's schema has validated them. */

@@ -1,4 +1,4 @@
-import { HubError, invalidField } from '../errors.ts';
+import { HubError, invalidField } from '../base/errors.ts';
 
 export const JSON_DEPTH_MAX = 32;
 

@@ -1,7 +1,7 @@
-import { addressBlockOf } from '../address-block.ts';
-import type { Clock } from '../clock.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
+import { addressBlockOf } from '../base/address-block.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { CallCost } from './call-cost.ts';
 import { CallSlots, type Slot } from './call-slots.ts';
 import { CallTurns } from './call-turns.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { assert } from '../errors.ts';
+import { assert } from '../base/errors.ts';
 
 /** Where a server listens; port 0: any free port. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { type IdKind, idPrefixes } from '@signalbox/contract';
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../base/errors.ts';
 
 /** Characters of an id and of a position that a list may append to it. */
 const keyPattern = /^[\w:-]+$/;

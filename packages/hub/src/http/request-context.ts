@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HubError } from '../errors.ts';
-import type { Principal, RequestContext } from '../principal.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 
 type Cookies = RequestContext['cookies'];
 

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { compressAnswers } from './compress-answers.ts';

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '@signalbox/contract';
 import type { Static, TObject, TSchema } from 'typebox';
-import { compileLater } from '../compile-later.ts';
-import { HubError } from '../errors.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { HubError } from '../base/errors.ts';
 
 /** Enough to correct a request; the answer to a hostile one must stay short. */
 const DETAILS_MAX = 20;

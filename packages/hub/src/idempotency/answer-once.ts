@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 
 /** How long a key is remembered (docs/reference/protocol.md, section 1.7). */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;

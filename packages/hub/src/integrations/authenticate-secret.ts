@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { INTEGRATION_SECRET_HEADER, parseToken } from '@signalbox/contract';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import type { Database } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { hashToken } from '../tokens/store.ts';
 import { checkIntegrationSecret } from './proofs.ts';
 import { readIntegrationSecret, recordSecretUse } from './store-secrets.ts';

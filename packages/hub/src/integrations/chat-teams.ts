@@ -1,10 +1,10 @@
 import { CHAT_TEAM_PROOF_MS, CHAT_TEAMS_MAX } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { drawUserCode } from '../devices/start-login.ts';
-import { invalidField } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import {
   type ChatTeamClaimRow,
   type ChatTeamRow,

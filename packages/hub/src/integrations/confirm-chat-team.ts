@@ -1,7 +1,7 @@
 import { CHAT_TEAM_CODE_PREFIX, normalizeUserCode } from '@signalbox/contract';
 import { mayAct } from '../access/policy.ts';
 import { readRole } from '../access/store.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { ChatReading } from './chat-event.ts';
 import { addTeam } from './chat-teams.ts';
 import type { InboundEvent } from './event.ts';

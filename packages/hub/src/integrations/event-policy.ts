@@ -1,4 +1,5 @@
 import { SOURCE_CHARS_MAX } from '@signalbox/contract';
+import type { Computation } from '../base/side-thread.ts';
 import {
   applyPolicyToNames,
   applyPolicyToText,
@@ -7,7 +8,6 @@ import {
 } from '../context/data-policy.ts';
 import { SHORT_TEXT_CHARS } from '../context/prepare-text.ts';
 import { redactSecrets } from '../context/redaction.ts';
-import type { Computation } from '../side-thread.ts';
 import type { InboundEvent } from './event.ts';
 
 /** An event after its workspace's data policy was applied. Only this is stored. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { CloudEvent, type endpoints, type OwnEvent, type RequestInput } from '@signalbox/contract';
-import { readTimestamp } from '../clock.ts';
-import { compileLater } from '../compile-later.ts';
-import { invalidField } from '../errors.ts';
+import { readTimestamp } from '../base/clock.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { invalidField } from '../base/errors.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 

@@ -1,7 +1,7 @@
 import { expireContextItems } from '../context/expire-items.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import { deleteEvent, deleteOldEventContent, listOldEventIds } from './store.ts';

@@ -1,7 +1,7 @@
 import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
+import { HubError, invalidField } from '../base/errors.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import { confirmChatTeam } from './confirm-chat-team.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';

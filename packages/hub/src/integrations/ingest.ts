@@ -1,12 +1,12 @@
 import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { addContextItem } from '../context/add-item.ts';
 import { type PreparedText, prepareText } from '../context/prepare-text.ts';
 import { readItemBySource } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
-import type { IntegrationWorkspaces } from '../setting-values.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import type { IntegrationWorkspaces } from '../start/setting-values.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { readWorkspace, readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import { type EventAddress, readIngest } from './event.ts';

@@ -7,7 +7,7 @@ import {
   type IntegrationSecret,
   type UnmatchedTrigger,
 } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { presentFiring } from '../triggers/present.ts';
 import { isClaim, type KnownTeam } from './chat-teams.ts';
 import type { IntegrationEventHead, IntegrationEventRow } from './store.ts';

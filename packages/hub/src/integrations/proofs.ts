@@ -1,7 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 
 /** The headers of a signed chat event (Slack, "Verifying requests from Slack"). */
 export const CHAT_SIGNATURE_HEADER = 'x-slack-signature';

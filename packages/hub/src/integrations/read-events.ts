@@ -1,5 +1,5 @@
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { type FiringRow, listFirings } from '../triggers/store-firings.ts';
 import { type IntegrationEventRow, readEvent } from './store.ts';
 

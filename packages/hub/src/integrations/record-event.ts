@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { UnmatchedTrigger } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
 import { type DataPolicy, readDataPolicy } from '../context/data-policy.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
 import type { EventView } from '../triggers/match-event.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';

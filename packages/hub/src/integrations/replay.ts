@@ -1,9 +1,9 @@
 import { REPLAYS_MAX, type UnmatchedTrigger } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import { invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import { requireEvent } from './read-events.ts';

@@ -5,9 +5,9 @@ import {
 } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
-import { invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
 import {
   type IntegrationSecretRow,

@@ -2,7 +2,7 @@ import { addContextItem, type ContextItemDraft } from '../context/add-item.ts';
 import { type PreparedText, prepareText, type TextDeps } from '../context/prepare-text.ts';
 import { type ContextItemRow, readItem, readItemBySource } from '../context/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { HookDeps } from '../hooks.ts';
+import type { HookDeps } from '../start/hooks.ts';
 import { type ChatMessage, type ChatReading, timeOfTs } from './chat-event.ts';
 import type { ItemOutcome } from './record-event.ts';
 import { deleteEventContent } from './store.ts';

@@ -1,9 +1,9 @@
 import { Activity, type endpoints, type JobLogEntry, type RequestInput } from '@signalbox/contract';
-import { compileLater } from '../compile-later.ts';
+import { compileLater } from '../base/compile-later.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal, RequestContext } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { appendOutput, type OutputPiece } from './log-writer.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 

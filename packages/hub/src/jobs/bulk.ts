@@ -1,9 +1,9 @@
 import type { BulkResult, endpoints, RequestInput } from '@signalbox/contract';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { cancelRecord } from './cancel.ts';
 import { releaseRecord } from './release.ts';
 import { findJob, type JobRecord } from './require-job.ts';

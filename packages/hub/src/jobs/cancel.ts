@@ -1,10 +1,10 @@
 import type { Job } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import { runHooks } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import { runHooks } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { updateJobWait } from './store.ts';

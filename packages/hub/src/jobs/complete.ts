@@ -1,13 +1,13 @@
 import type { ChildJob, endpoints, RequestInput, ResponseOf, Usage } from '@signalbox/contract';
+import type { RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { type AfterCompletion, runHooks } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
-import type { RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { attemptOf, generationOf } from '../queue/states.ts';
 import { requireRun } from '../runs/upsert.ts';
+import { type AfterCompletion, runHooks } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { addUsage } from './add-usage.ts';
 import { addJob } from './enqueue.ts';
 import { type ChildrenParent, limitChild } from './limit-child.ts';

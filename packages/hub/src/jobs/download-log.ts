@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import type { StreamedAnswer } from '../http/handlers.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { findMarkBeforeByte, readJobLog, readLogText } from './store-log.ts';
 import { joinSegments, type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 

@@ -1,14 +1,14 @@
 import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import type { Principal } from '../principal.ts';
 import { needsOf } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';

@@ -7,10 +7,10 @@ import {
 import { capabilitiesOf, pauseAt } from '../agents/present.ts';
 import { type AgentRow, listAgentsNow } from '../agents/store.ts';
 import type { Reader } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { describeLacking, describeNeeds, meetsNeeds, needsOf } from '../queue/matching.ts';
 import { countRunningByAgent } from '../queue/store-waiting.ts';
 import { hasTokenRepository } from '../repositories/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { JobRecord } from './require-job.ts';
 
 type JobPlace = Pick<JobRecord['row'], 'workspace_id' | 'repo_id' | 'kind' | 'requirements'>;

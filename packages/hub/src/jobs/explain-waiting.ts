@@ -1,9 +1,9 @@
 import type { JobStatus, WaitingFor, WaitingJob } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { listNotDone, readKeyHolder } from '../queue/store-waiting.ts';
 import { readRepository } from '../repositories/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { explainAgents } from './explain-agents.ts';
 import type { JobRecord } from './require-job.ts';

@@ -1,6 +1,6 @@
 import type { ChildJob, JobKind, RequestInput, RequiredCapabilities } from '@signalbox/contract';
+import { invalidField } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
 import { asObject, mayWrite, needsOf } from '../queue/matching.ts';
 import type { JobRecord } from './require-job.ts';
 import { type JobRow, readJob } from './store.ts';

@@ -1,12 +1,12 @@
 import type { QueuePause } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { listPausedRepositories, updateRepositoryPause } from '../repositories/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import {
   notPaused,
   type PauseColumns,

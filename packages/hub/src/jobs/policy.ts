@@ -1,5 +1,5 @@
 import { type Evidence, type JobKind, type JobOutcome, verdicts } from '@signalbox/contract';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 import { mayWrite } from '../queue/matching.ts';
 import type { JobRow } from './store.ts';
 

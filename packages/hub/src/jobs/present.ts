@@ -5,7 +5,7 @@ import {
   type ListedJob,
   type Usage,
 } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 import { type JobEventRow, readEventData } from './store-events.ts';

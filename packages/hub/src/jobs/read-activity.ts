@@ -1,7 +1,7 @@
 import type { ActivityItem, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import { PieceSizes } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type ActivityRow, listActivities } from './store-log.ts';
 import { requireLog } from './walk-log.ts';
 

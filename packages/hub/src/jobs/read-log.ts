@@ -5,10 +5,10 @@ import {
   type RequestInput,
   type ResponseOf,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import {
   findMarkBeforeByte,
   findMarkBeforeLine,

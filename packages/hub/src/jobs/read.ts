@@ -8,13 +8,13 @@ import type {
   RequestInput,
   WaitingFor,
 } from '@signalbox/contract';
-import { readTimestamp } from '../clock.ts';
+import { readTimestamp } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import { runHooks } from '../hooks.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
+import { runHooks } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { presentJob, presentJobEvent, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';

@@ -1,7 +1,7 @@
-import { nullableTimestampOf } from '../clock.ts';
+import { nullableTimestampOf } from '../base/clock.ts';
 import type { Tx } from '../db/engine.ts';
-import { type HookDeps, runHooks } from '../hooks.ts';
 import type { LostLease } from '../queue/queue.ts';
+import { type HookDeps, runHooks } from '../start/hooks.ts';
 import { updateJobVerdict } from './store.ts';
 import { type JobEventDraft, recordJobEvent } from './store-events.ts';
 

@@ -1,10 +1,10 @@
 import type { Job } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import { recoverLeases } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { mayRelease } from './policy.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';

@@ -2,13 +2,13 @@ import type { AgentCommand, endpoints, RequestInput } from '@signalbox/contract'
 import { listCommands } from '../agents/heartbeat.ts';
 import { isSilent } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal, RequestContext } from '../principal.ts';
 import type { Entry } from '../queue/entry.ts';
 import { extendLeaseForTool, type Lease } from '../queue/lease.ts';
 import { type RenewSteps, renewLease, renewLeaseWithin } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { requireEntryOfAgent } from './require-job.ts';
 import { foldHeartbeat, recordJobEventForSeq } from './store-events.ts';
 

@@ -11,10 +11,10 @@ import {
 import { listCommands, storedCapabilities, writeHeartbeat } from '../agents/heartbeat.ts';
 import { requireAgent } from '../agents/require-agent.ts';
 import { readAgentOwner } from '../agents/store.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { appendWithin } from './append-log.ts';
 import { renewJobWithin } from './renew.ts';
 

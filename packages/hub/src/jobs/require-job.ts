@@ -1,8 +1,8 @@
 import { requireAgent } from '../agents/require-agent.ts';
 import { readAgentOwner } from '../agents/store.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import type { Entry, LeasedRecord } from '../queue/entry.ts';
 import { readEntry } from '../queue/store.ts';
 import { type JobRow, readJob } from './store.ts';

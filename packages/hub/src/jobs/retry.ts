@@ -1,11 +1,11 @@
 import type { endpoints, Job, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import type { Preference } from '../queue/store.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { noResult, updateJobOutcome, updateJobPrompt, updateJobWait } from './store.ts';

@@ -1,7 +1,7 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { appendJobLog } from './append-log.ts';
 import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';

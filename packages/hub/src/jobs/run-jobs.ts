@@ -7,7 +7,7 @@ import {
   type RunUsage,
   type Usage,
 } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { countJobs } from './store-list.ts';
 import { type RunJobRow, readRunJobs } from './store-whole.ts';

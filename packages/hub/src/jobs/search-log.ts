@@ -4,8 +4,8 @@ import {
   type RequestInput,
   type ResponseOf,
 } from '@signalbox/contract';
-import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
+import type { RequestContext } from '../base/principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { findMarkBeforeLine, readLogText } from './store-log.ts';
 import { joinSegments, requireLog, walkLog } from './walk-log.ts';
 

@@ -1,5 +1,5 @@
+import { HubError } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { countJobsOfRun, countJobsOfTree, type JobRow } from './store.ts';
 
 /** Generations of children: more than people plan, few enough to end a loop of agents. */

@@ -1,13 +1,13 @@
 import type { AgentCapabilities, ListedJob, WaitingReason } from '@signalbox/contract';
 import { capabilitiesOf, pauseAt } from '../agents/present.ts';
 import { listAgentsNow } from '../agents/store.ts';
-import { timestampOf } from '../clock.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Hold } from '../queue/entry.ts';
 import { meetsNeeds, type Needs } from '../queue/matching.ts';
 import { readRequirements } from '../queue/store-lanes.ts';
 import { countRunningByAgent } from '../queue/store-waiting.ts';
 import { listNamedRepositories, listRepositoriesById } from '../repositories/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { JobSummaryRow } from './store-whole.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { readEntry } from '../queue/store.ts';
 import { type LogMark, type LogRef, listLogMarks, readLogEnd } from './store-log.ts';
 

@@ -1,5 +1,5 @@
-import type { HubDeps } from '../hub-deps.ts';
 import { type ContentRetentionResult, expireContent } from '../integrations/expire.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Retention counts in days: a minute is soon enough, and small pieces block no one for long. */

@@ -1,6 +1,6 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
 import { raiseMark } from '../db/hub-settings.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** A restore that takes back less than this may go unnoticed. */

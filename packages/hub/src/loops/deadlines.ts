@@ -1,4 +1,4 @@
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { resolveDueDecisions } from '../uncertainties/resolve-due.ts';
 import { createLoop, type Loop } from './loop.ts';
 

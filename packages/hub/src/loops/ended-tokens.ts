@@ -1,5 +1,5 @@
 import { AGENTS_MAX, endLeasesOfEndedTokens } from '../agents/end-leases.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Tools stop at once, since their job tokens end; the jobs follow within 2 s. */

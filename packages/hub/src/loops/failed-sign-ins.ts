@@ -1,5 +1,5 @@
-import type { HubDeps } from '../hub-deps.ts';
 import type { FailedSignIns } from '../people/failed-sign-ins.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const RECORD_INTERVAL_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { handOverDueAnswers } from '../uncertainties/hand-over-due.ts';
 import { createLoop, type Loop } from './loop.ts';
 

@@ -1,4 +1,4 @@
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { createArchiveStore, UploadDeps } from '../uploads/deps.ts';
 import { createContentRetention } from './content-retention.ts';
 import { createDatabaseMark } from './database-mark.ts';

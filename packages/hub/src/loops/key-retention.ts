@@ -1,6 +1,6 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { deleteOldKeys, hasOldKeys } from '../idempotency/answer-once.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const KEY_RETENTION_INTERVAL_MS = 60_000;

@@ -1,8 +1,8 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
 import { DEVICE_KEPT_MS } from '../devices/policy.ts';
 import { deleteOldCodeFailures, deleteOldDevices } from '../devices/store.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { deleteExpiredSessions } from '../people/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 const LOGIN_RETENTION_INTERVAL_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /**
  * The shape of every background loop. `runOnce` does a bounded piece of work and returns what it

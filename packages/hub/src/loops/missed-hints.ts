@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { HintReceiver } from '../cluster/hint-receiver.ts';
 import { createLoop, type Loop } from './loop.ts';
 

@@ -1,6 +1,6 @@
-import type { HubDeps } from '../hub-deps.ts';
 import { RECOVERIES_MAX, recoverExpiredLeases } from '../queue/leased-work.ts';
 import { listDueWorkspaces } from '../queue/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Expired leases must be recovered within 2 s; a quarter of that leaves room for load. */

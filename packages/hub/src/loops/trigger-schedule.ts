@@ -1,4 +1,4 @@
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { fireDueSchedules, type ScheduleResult } from '../triggers/fire-schedules.ts';
 import { createLoop, type Loop } from './loop.ts';
 

@@ -1,8 +1,9 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { insertMembership } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
+import { assert, HubError, invalidField } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert, HubError, invalidField } from '../errors.ts';
 import type { PeopleDeps } from '../people/deps.ts';
 import { findAccount } from '../people/find-account.ts';
 import { hashNewPassword } from '../people/passwords.ts';
@@ -15,7 +16,6 @@ import {
   type PersonRow,
   readPerson,
 } from '../people/store.ts';
-import type { RequestContext } from '../principal.ts';
 import { refuseMember } from './invite.ts';
 import { type InvitationRow, markInvitationAccepted, readOpenInvitationByLink } from './store.ts';
 

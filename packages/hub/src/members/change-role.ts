@@ -3,7 +3,7 @@ import { judgeRoleChange, mayAct } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
 import { lockOwners, updateRole } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 import { endServiceTokensOf, type MintedServiceToken } from '../tokens/revoke.ts';
 import type { MemberDeps } from './deps.ts';
 import { type MemberRow, requireMember } from './read-members.ts';

@@ -3,13 +3,13 @@ import { mayHandle } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
 import { readRole } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { drawLinkToken, hashLinkToken } from '../people/link-token.ts';
 import { foldEmail, listPeopleByEmail, type PersonRow } from '../people/store.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { addInviter, type InvitationWithInviter } from './read-invitations.ts';
 import { insertInvitation, revokeInvitationsOf } from './store.ts';
 

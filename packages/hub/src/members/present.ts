@@ -6,7 +6,7 @@ import {
   SERVICE_TOKENS_LISTED_MAX,
 } from '@signalbox/contract';
 
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { MintedServiceToken } from '../tokens/revoke.ts';
 import type { CheckedInvitation, InvitationWithInviter } from './read-invitations.ts';
 import type { MemberRow } from './read-members.ts';

@@ -1,12 +1,12 @@
 import type { consoleEndpoints, InvitationLinkStatus, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
+import { assert } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import type { SessionDeps } from '../people/deps.ts';
 import { type Cookies, findSession } from '../people/sessions.ts';
 import { readPerson, readPersonNames } from '../people/store.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type InvitationRow, listOpenInvitations, readInvitationByLink } from './store.ts';
 

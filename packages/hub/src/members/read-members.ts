@@ -1,10 +1,10 @@
 import { requireAct } from '../access/require-act.ts';
 import { listMemberships, type MembershipRow, readMembership } from '../access/store.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { type PersonName, readPersonNames } from '../people/store.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 
 /** A membership and its person. */
 export type MemberRow = Omit<MembershipRow, 'workspace_id'> & PersonName;

@@ -1,6 +1,6 @@
 import { appendAccountAudit } from '../audit/append.ts';
-import { assert, HubError } from '../errors.ts';
-import type { RequestContext } from '../principal.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import { refuseSharedPassword } from './find-account.ts';
 import { hashNewPassword } from './passwords.ts';
 import { provePassword } from './prove-password.ts';

@@ -1,5 +1,5 @@
-import type { HubDeps } from '../hub-deps.ts';
-import type { WorkspaceCreation } from '../setting-values.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import type { WorkspaceCreation } from '../start/setting-values.ts';
 import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { FailureDelay } from './failure-delay.ts';
 import type { PasswordHasher } from './passwords.ts';

@@ -1,5 +1,5 @@
 import { argon2Sync } from 'node:crypto';
-import type { Computation } from '../side-thread.ts';
+import type { Computation } from '../base/side-thread.ts';
 
 /** A password and the parameters of its hash. */
 export interface KeyOrder {

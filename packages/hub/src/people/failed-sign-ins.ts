@@ -1,8 +1,8 @@
 import { listMembershipsOfPerson } from '../access/store.ts';
-import { addressBlockOf } from '../address-block.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Clock } from '../clock.ts';
-import { timestampOf } from '../clock.ts';
+import { addressBlockOf } from '../base/address-block.ts';
+import type { Clock } from '../base/clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Database, Tx } from '../db/engine.ts';
 import { writeAccount } from './write-account.ts';
 

@@ -1,6 +1,6 @@
-import { addressBlockOf } from '../address-block.ts';
-import type { Clock } from '../clock.ts';
-import { HubError } from '../errors.ts';
+import { addressBlockOf } from '../base/address-block.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 
 interface Failures {
   count: number;

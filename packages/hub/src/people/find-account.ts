@@ -1,4 +1,4 @@
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../base/errors.ts';
 import type { PeopleDeps } from './deps.ts';
 import { listPeopleByEmail, type PersonRow } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { RequestContext } from '../principal.ts';
-import { deriveKey } from '../sealing.ts';
+import type { RequestContext } from '../base/principal.ts';
+import { deriveKey } from '../base/sealing.ts';
 import type { PeopleDeps } from './deps.ts';
 import type { Cookies } from './sessions.ts';
 import type { PersonRow } from './store.ts';

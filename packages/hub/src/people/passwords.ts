@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { HubError, invalidField } from '../errors.ts';
-import type { SideThread } from '../side-thread.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { SideThread } from '../base/side-thread.ts';
 import { keyDerivation } from './derive-key.ts';
 import { findPasswordFault } from './password-rules.ts';
 

@@ -1,5 +1,5 @@
 import type { ConsoleSession, consoleEndpoints, Person, ResponseOf } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import { endOfSession } from './policy.ts';
 import type { CheckedPasswordReset } from './reset-password.ts';
 import type { PersonRow, SessionRow } from './store.ts';

@@ -1,6 +1,6 @@
+import { assert, HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import type { PeopleDeps } from './deps.ts';
 import { markSessionConfirmed, type PersonRow, readPerson } from './store.ts';
 

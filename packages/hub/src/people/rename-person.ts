@@ -1,5 +1,5 @@
 import { appendAccountAudit } from '../audit/append.ts';
-import { assert } from '../errors.ts';
+import { assert } from '../base/errors.ts';
 import type { PeopleDeps } from './deps.ts';
 import { type PersonRow, readPerson, updatePersonName } from './store.ts';
 import { writeAccount } from './write-account.ts';

@@ -6,10 +6,10 @@ import {
 } from '@signalbox/contract';
 import { listMembershipsOfPerson, readRole } from '../access/store.ts';
 import { appendAccountAudit, appendAudit } from '../audit/append.ts';
+import { assert, HubError, invalidField } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { assert, HubError, invalidField } from '../errors.ts';
-import { type HookDeps, runHooks } from '../hooks.ts';
-import type { RequestContext } from '../principal.ts';
+import { type HookDeps, runHooks } from '../start/hooks.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps } from './deps.ts';
 import { refuseSharedPassword } from './find-account.ts';

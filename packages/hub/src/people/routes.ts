@@ -1,6 +1,6 @@
 import { consoleEndpoints } from '@signalbox/contract';
+import { personIdOf } from '../base/principal.ts';
 import type { Api } from '../http/bind.ts';
-import { personIdOf } from '../principal.ts';
 import { changePassword } from './change-password.ts';
 import { createFirstOwner, isLinkValid } from './create-first-owner.ts';
 import type { PeopleDeps } from './deps.ts';

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
+import { HubError } from '../base/errors.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
+import type { RecentReads } from '../base/recent-reads.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal, RequestContext } from '../principal.ts';
-import type { RecentReads } from '../recent-reads.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps, SessionDeps } from './deps.ts';
 import { isSessionLive, isSightingDue, SESSION_MS } from './policy.ts';

@@ -1,5 +1,5 @@
 import { appendAccountAudit } from '../audit/append.ts';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { PeopleDeps } from './deps.ts';
 import { findAccount } from './find-account.ts';
 import { findKnownBrowser } from './known-browser.ts';

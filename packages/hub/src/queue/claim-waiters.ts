@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { RecentWakes, type Wake } from './recent-wakes.ts';
 
 /** A `claim-next` that waits: its agent, and the lanes that suit it. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 
 /** After a claim found nothing due in a workspace, claims look no more for this long. */
 const INTERVAL_MS = 100;

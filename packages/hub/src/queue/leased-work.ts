@@ -1,15 +1,13 @@
-import { timestampOf } from '../clock.ts';
-import type { Tx } from '../db/engine.ts';
+import { type Clock, timestampOf } from '../base/clock.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { RequestContext } from '../base/principal.ts';
+import type { Database, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
-import { assert, HubError } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { RequestContext } from '../principal.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
 import type { Demand } from './lane-book.ts';
 import { extendLease, type Lease, type LeaseRequest } from './lease.ts';
-import type { FoundLanes, LossExplanation, LostLease } from './queue.ts';
+import type { FoundLanes, LossExplanation, LostLease, Queue } from './queue.ts';
 import { type ClaimRef, checkClaim } from './states.ts';
 import { type LeaseGrant, listPreferred, readEntryByClaimKey, updateRunning } from './store.ts';
 import { hasDependents } from './store-dependents.ts';
@@ -29,6 +27,24 @@ export const RECOVERIES_MAX = 500;
 
 /** Delayed entries that one claim makes claimable; the sweeper does the rest. */
 const DUE_MAX = 100;
+
+interface LeaseDeps {
+  database: Database;
+  clock: Clock;
+  queue: Queue;
+  waiters: ClaimWaiters;
+}
+
+/** The module of the queue writes what a lost lease means, with `Deps`. */
+interface RecoveryDeps<Deps> extends Pick<LeaseDeps, 'queue' | 'waiters'> {
+  hooks: {
+    onLeaseLost: Readonly<
+      Record<QueueName, (deps: Deps, tx: Tx, lost: LostLease) => Promise<unknown>>
+    >;
+  };
+}
+
+type ClaimDeps<Deps> = LeaseDeps & RecoveryDeps<Deps>;
 
 interface ClaimInput {
   workspaceId: string;
@@ -66,8 +82,14 @@ export interface RefusedDemand<Refusal> {
 type ClaimResult<Answer, Refusal> = { claimed: Answer } | { claimed: null; refusal: Refusal };
 
 /** Claims the next entry that suits an agent. With `waitMs` the request waits for one. */
-export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
-  deps: HubDeps,
+export function claimLease<
+  Deps extends ClaimDeps<Deps>,
+  Claimant,
+  Answer,
+  Refusal,
+  Asked extends Demand,
+>(
+  deps: Deps,
   input: ClaimInput,
   context: Pick<RequestContext, 'waitSignal'>,
   steps: ClaimSteps<Claimant, Answer, Refusal, Asked>,
@@ -90,8 +112,14 @@ export function claimLease<Claimant, Answer, Refusal, Asked extends Demand>(
   );
 }
 
-async function tryClaim<Claimant, Answer, Refusal, Asked extends Demand>(
-  deps: HubDeps,
+async function tryClaim<
+  Deps extends ClaimDeps<Deps>,
+  Claimant,
+  Answer,
+  Refusal,
+  Asked extends Demand,
+>(
+  deps: Deps,
   tx: Tx,
   { workspaceId, agentId, claimKey }: ClaimInput,
   steps: ClaimSteps<Claimant, Answer, Refusal, Asked>,
@@ -126,7 +154,11 @@ async function tryClaim<Claimant, Answer, Refusal, Asked extends Demand>(
 }
 
 /** Recovers expired leases and ends delays, which may yield a ready entry before the sweeper. */
-async function freeEntries(deps: HubDeps, tx: Tx, workspaceId: string): Promise<boolean> {
+async function freeEntries<Deps extends RecoveryDeps<Deps>>(
+  deps: Deps,
+  tx: Tx,
+  workspaceId: string,
+): Promise<boolean> {
   const { dueLooks } = deps.queue;
   if (!dueLooks.isNeeded(workspaceId, tx.nowMs)) return false;
   const recovered = await recoverExpiredLeases(deps, tx, workspaceId);
@@ -156,7 +188,7 @@ export type ClaimAttempt<Answer, Refusal> =
  * @param tryOnce one look at the queue, in a transaction of its own.
  */
 export async function claimOrWait<Answer, Refusal>(
-  { waiters, clock }: { waiters: ClaimWaiters; clock: HubDeps['clock'] },
+  { waiters, clock }: { waiters: ClaimWaiters; clock: Clock },
   claim: { workspaceId: string; agentId: string; waitMs: number; signal: AbortSignal },
   tryOnce: () => Promise<ClaimAttempt<Answer, Refusal>>,
 ): Promise<ClaimResult<Answer, Refusal>> {
@@ -226,7 +258,7 @@ type RenewAnswer<More extends object> = { leaseExpiresAt: string; cancelRequeste
  * @throws HubError a refusal of `checkClaim`
  */
 export function renewLease<Row, More extends object>(
-  deps: HubDeps,
+  deps: LeaseDeps,
   entryId: string,
   input: RenewInput,
   steps: RenewSteps<Row, More>,
@@ -293,7 +325,7 @@ export interface CompleteSteps<Row, Answer> {
  * @throws HubError a refusal of `checkClaim`, JOB_CANCELED, or what `accept` throws.
  */
 export async function completeLease<Row, Answer>(
-  deps: HubDeps,
+  deps: LeaseDeps,
   entryId: string,
   input: CompleteInput,
   hash: string,
@@ -354,8 +386,8 @@ function isReplay(
  *
  * @returns how many leases were taken back.
  */
-export async function recoverExpiredLeases(
-  deps: HubDeps,
+export async function recoverExpiredLeases<Deps extends RecoveryDeps<Deps>>(
+  deps: Deps,
   tx: Tx,
   workspaceId: string,
 ): Promise<number> {
@@ -364,15 +396,13 @@ export async function recoverExpiredLeases(
   return recoveries.length;
 }
 
-type RecoveryDeps = HookDeps & Pick<HubDeps, 'waiters'>;
-
 /**
  * Takes running entries from their holder, whose writes are refused from then on.
  *
  * @param explanation why, for the timeline.
  */
-export async function recoverLeases(
-  deps: RecoveryDeps,
+export async function recoverLeases<Deps extends RecoveryDeps<Deps>>(
+  deps: Deps,
   tx: Tx,
   held: readonly Entry[],
   explanation: LossExplanation,
@@ -384,14 +414,18 @@ export async function recoverLeases(
 }
 
 /** Writes what a lost lease means for the job, and wakes the agent that has lost it. */
-async function settleRecovery(deps: RecoveryDeps, tx: Tx, recovery: LostLease): Promise<void> {
+async function settleRecovery<Deps extends RecoveryDeps<Deps>>(
+  deps: Deps,
+  tx: Tx,
+  recovery: LostLease,
+): Promise<void> {
   await deps.hooks.onLeaseLost[recovery.lost.queue](deps, tx, recovery);
   wakeHolder(deps, tx, recovery.lost);
 }
 
 /** Wakes the claims of the agent that has lost an entry, since the loss frees capacity. */
 function wakeHolder(
-  { waiters }: Pick<HubDeps, 'waiters'>,
+  { waiters }: { waiters: ClaimWaiters },
   tx: Tx,
   { workspace_id: workspaceId, agent_id: agentId }: Entry,
 ): void {

@@ -4,8 +4,8 @@ import {
   RequiredCapabilities,
   writingJobKinds,
 } from '@signalbox/contract';
-import { compileLater } from '../compile-later.ts';
-import { invalidField } from '../errors.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { invalidField } from '../base/errors.ts';
 
 /** The capabilities that a lane requires of an agent; absent ones are not required. */
 export interface Needs {

@@ -1,6 +1,6 @@
 import { PRIORITY_POINT_MS } from '@signalbox/contract';
+import { assert, HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
 import { lockReady } from './claim-postgres.ts';
 import { DueLooks } from './due-looks.ts';
 import type { Entry, EntryStatus, LaneSpec } from './entry.ts';

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { Entry, EntryStatus } from './entry.ts';
 
 /** The causes that move an entry from one status to another; drawn in docs/JOB_STATES.md. */

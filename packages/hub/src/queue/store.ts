@@ -1,7 +1,7 @@
+import { assert } from '../base/errors.ts';
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { QueueName } from '../db/schema/tables.ts';
-import { assert } from '../errors.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
 
 /*

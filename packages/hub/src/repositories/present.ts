@@ -1,5 +1,5 @@
 import type { Repository } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { RepositoryRow } from './store.ts';
 
 export function presentRepository(row: RepositoryRow): Repository {

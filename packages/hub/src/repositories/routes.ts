@@ -1,7 +1,7 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, pageOf } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentRepository } from './present.ts';
 import { getRepository, resolveRepository } from './read.ts';
 import { listRepositories } from './store.ts';

@@ -1,8 +1,8 @@
 import type { endpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import {
   insertRepository,
   insertTokenRepository,

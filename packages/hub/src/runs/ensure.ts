@@ -1,6 +1,6 @@
 import type { IdSource } from '@signalbox/contract';
+import { assert } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
 import { recordMilestone } from './milestones.ts';
 import { insertRun, type RunRow, readRunByRef } from './store.ts';
 

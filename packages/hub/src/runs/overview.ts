@@ -6,9 +6,9 @@ import type {
   RunPack,
   RunUsage,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentRun } from './present.ts';
 import { listMilestones } from './store-milestones.ts';
 import { requireRun } from './upsert.ts';

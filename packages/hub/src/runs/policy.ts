@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 import type { RunChanges, RunRow } from './store.ts';
 
 /** The tool of a job may say where the work of its run is, not what it is or how it ended. */

@@ -1,5 +1,5 @@
 import type { Run } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { RunRow } from './store.ts';
 
 /** A run as it is on the wire. */

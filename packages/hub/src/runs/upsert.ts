@@ -1,8 +1,8 @@
 import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { recordMilestone } from './milestones.ts';
 import { mayChangeRun, mayWriteRun } from './policy.ts';

@@ -1,9 +1,9 @@
 import { ADMINISTRATION_MS } from '@signalbox/contract';
-import { isRecent } from '../clock.ts';
+import { isRecent } from '../base/clock.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { actFor, actingCaller } from '../db/acting-caller.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { principalOfToken } from './authenticate-bearer.ts';
 import { readTokenById } from './store-bearers.ts';
 

@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { parseToken, type Scope } from '@signalbox/contract';
 import { allScopes, scopesOfRole } from '../access/policy.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import type { TokenCache } from './cache.ts';
 import { jobScopes, judgeToken, judgeUse } from './policy.ts';
 import { hashToken, recordTokenUse } from './store.ts';

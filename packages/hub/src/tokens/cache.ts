@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Principal } from '../base/principal.ts';
+import { RecentReads } from '../base/recent-reads.ts';
 import type { Database } from '../db/engine.ts';
-import type { Principal } from '../principal.ts';
-import { RecentReads } from '../recent-reads.ts';
 import { readTokenByHash, type TokenWithPerson } from './store-bearers.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { readPersonNames } from '../people/store.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { listTokens, type TokenRow } from './store.ts';
 
 type ServiceListInput = RequestInput<typeof consoleEndpoints.serviceTokens.list.request>;

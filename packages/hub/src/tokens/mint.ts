@@ -8,11 +8,11 @@ import {
 } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { assert, HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert, HubError, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { readPersonNames } from '../people/store.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { TokenWithNames } from './list.ts';
 import { SERVICE_TOKEN_MS, serviceScopesDefault } from './policy.ts';

@@ -1,7 +1,7 @@
 import type { DeviceToken, endpoints, ResponseOf, Scope, ServiceToken } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
-import { assert } from '../errors.ts';
-import type { Principal } from '../principal.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { TokenWithNames } from './list.ts';
 
 export function presentPrincipal(

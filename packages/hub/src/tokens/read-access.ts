@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Database } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { principalOfJob, principalOfToken } from './authenticate-bearer.ts';
 import { listJobTokensByHash, listTokensById } from './store-bearers.ts';
 

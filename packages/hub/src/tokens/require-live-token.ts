@@ -1,7 +1,7 @@
 import type { Scope } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import { principalOfToken } from './authenticate-bearer.ts';
 import { readTokenById } from './store-bearers.ts';
 

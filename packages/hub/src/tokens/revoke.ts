@@ -2,11 +2,11 @@ import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { mayAct } from '../access/policy.ts';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { TokenCache } from './cache.ts';
 import {
   listServiceTokensBy,

@@ -1,5 +1,5 @@
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import { assert } from '../base/errors.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { fireForSlot } from './fire.ts';
 import { countMissed, nextSlot } from './schedule.ts';
 import { claimSlot, listDueTriggers, type TriggerRow } from './store.ts';

@@ -5,13 +5,13 @@ import {
   type TriggerMatch,
   type UnmatchedTrigger,
 } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import { fenceUntrusted } from '../context/untrusted-text.ts';
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { readRepository } from '../repositories/store.ts';
 import { ensureRun } from '../runs/ensure.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { type EventView, findMismatch, MatchBudget } from './match-event.ts';
 import { listEventTriggers, type TriggerRow } from './store.ts';
 import {

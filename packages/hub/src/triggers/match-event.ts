@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { PATTERN_CHARS_MAX, type TriggerCondition, type TriggerMatch } from '@signalbox/contract';
 import type { RE2JS } from 're2js';
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../base/errors.ts';
 import { parsePath, readPath } from './value-path.ts';
 
 /** An inbound event as conditions and templates see it. The names are those of their paths. */

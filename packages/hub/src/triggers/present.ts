@@ -1,5 +1,5 @@
 import type { Trigger, TriggerFiring, TriggerMatch } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { TriggerWithUse } from './store.ts';
 import type { FiringRow } from './store-firings.ts';
 

@@ -1,5 +1,5 @@
+import { HubError } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { readTrigger, type TriggerWithUse } from './store.ts';
 
 /** @throws HubError TRIGGER_NOT_FOUND, the same for unknown and foreign ids. */

@@ -1,7 +1,7 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentTrigger } from './present.ts';
 import { requireTrigger } from './read.ts';
 import {

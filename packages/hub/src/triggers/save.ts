@@ -6,11 +6,11 @@ import {
 } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
 import { requireRepository } from '../repositories/read.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { checkMatch } from './match-event.ts';
 import { requireTrigger } from './read.ts';
 import { checkSchedule, nextSlot } from './schedule.ts';

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../base/errors.ts';
 
 /** Missed slots are counted up to this limit, which means that many or more. */
 export const MISSED_SLOTS_MAX = 1_000;

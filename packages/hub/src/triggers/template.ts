@@ -1,5 +1,5 @@
+import { invalidField } from '../base/errors.ts';
 import { stripHidden } from '../context/untrusted-text.ts';
-import { invalidField } from '../errors.ts';
 import { parsePath, readPath } from './value-path.ts';
 
 /** Limit for one value, so that one field of an event cannot fill a prompt. */

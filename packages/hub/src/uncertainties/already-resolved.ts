@@ -1,5 +1,5 @@
-import { timestampOf } from '../clock.ts';
-import { HubError } from '../errors.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import { titleOf } from '../jobs/title.ts';
 import { isByEndOfJob } from './policy.ts';
 import type { ResolutionRow } from './store-resolutions.ts';

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { unblockRun } from '../runs/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { handOverAnswer } from './hand-over.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';

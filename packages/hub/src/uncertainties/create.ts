@@ -1,14 +1,14 @@
 import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import { runHooks } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob, requireJobOfAgent } from '../jobs/require-job.ts';
 import { readJob, updateJobRun } from '../jobs/store.ts';
-import type { Principal } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { ensureRunOfJob, requireRun } from '../runs/upsert.ts';
+import { runHooks } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { recordWait } from './hand-over.ts';
 import { isByEndOfJob, isPromoted, OPEN_QUESTIONS_MAX, QUESTIONS_MAX } from './policy.ts';
 import { countOfJob, insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';

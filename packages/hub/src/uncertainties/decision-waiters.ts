@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** A wait for an answer; `cancel` ends it at once. */
 export interface ParkedWait {

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/engine.ts';
-import type { AfterCompletion, HookDeps, JobKey } from '../hooks.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import { unblockRun } from '../runs/store.ts';
+import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
 import { listOpenOfJob, type UncertaintyRow, updateResolved, updateTaken } from './store.ts';
 import { appendResolution } from './store-resolutions.ts';
 

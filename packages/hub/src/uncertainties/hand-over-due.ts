@@ -1,6 +1,6 @@
+import { assert } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { applyResolution } from './apply-resolution.ts';
 import {
   listDueHandOvers,

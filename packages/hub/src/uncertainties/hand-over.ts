@@ -1,10 +1,9 @@
 import { ATTEMPTS_MAX_DEFAULT, DECISION_AGENT_PREFERENCE_MS, type Job } from '@signalbox/contract';
 import { agentStatusAt } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { assert, HubError } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
-import { assert, HubError } from '../errors.ts';
-import { type AfterCompletion, type HookDeps, runHooks } from '../hooks.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { requirementsOfApplication } from '../jobs/limit-child.ts';
 import { findJob, type JobRecord } from '../jobs/require-job.ts';
@@ -13,6 +12,7 @@ import { updateJobDecisions, updateJobWait } from '../jobs/store.ts';
 import { recordJobEvent } from '../jobs/store-events.ts';
 import type { Entry } from '../queue/entry.ts';
 import { requireRun } from '../runs/upsert.ts';
+import { type AfterCompletion, type HookDeps, runHooks } from '../start/hooks.ts';
 import { composeApplication } from './application-prompt.ts';
 import { isToBeApplied } from './policy.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
 

@@ -4,7 +4,7 @@ import type {
   Uncertainty,
   UncertaintyOption,
 } from '@signalbox/contract';
-import { nullableTimestampOf, timestampOf } from '../clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { titleOf } from '../jobs/title.ts';
 import { stateAfter } from './policy.ts';
 import type { UncertaintyRow } from './store.ts';

@@ -1,9 +1,9 @@
 import type { Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { runHooks } from '../hooks.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { Principal } from '../base/principal.ts';
 import { findJob } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
+import { runHooks } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { recordWait } from './hand-over.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';

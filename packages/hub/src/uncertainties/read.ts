@@ -8,11 +8,11 @@ import type {
   UncertaintyStatus,
 } from '@signalbox/contract';
 import { readAgent } from '../agents/store.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal, RequestContext } from '../principal.ts';
 import { readEntry } from '../queue/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { mayRead } from './policy.ts';
 import { presentSummary, presentToAsker, presentUncertainty } from './present.ts';
 import { readSituation } from './situation.ts';

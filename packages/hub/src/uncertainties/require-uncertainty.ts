@@ -1,6 +1,6 @@
 import type { Uncertainty } from '@signalbox/contract';
+import { HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { presentUncertainty } from './present.ts';
 import { readUncertainty, type UncertaintyRow } from './store.ts';
 import { listResolutions } from './store-resolutions.ts';

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { resolveUncertainty } from './resolve.ts';
 import { listDueDecisions, readUncertainty, type UncertaintyRow } from './store.ts';
 

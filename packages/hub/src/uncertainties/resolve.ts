@@ -1,11 +1,11 @@
 import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
+import { invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { applyResolution } from './apply-resolution.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';

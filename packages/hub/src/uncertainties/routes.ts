@@ -1,7 +1,7 @@
 import { endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { createUncertainty } from './create.ts';
 import { promoteUncertainty } from './promote.ts';
 import { countByStatus, getUncertainty, listPage } from './read.ts';

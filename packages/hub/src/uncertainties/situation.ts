@@ -6,14 +6,14 @@ import {
 } from '@signalbox/contract';
 import { agentStatusAt } from '../agents/present.ts';
 import { readAgent } from '../agents/store.ts';
+import { assert } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
-import { assert } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { readWholeJob, type WholeJob } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import { countDependents } from '../queue/store-waiting.ts';
 import { readRepository } from '../repositories/store.ts';
 import { readRun } from '../runs/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import type { UncertaintyRow } from './store.ts';
 
 /** Reads the facts beside a question: where it came from, and what waits for the answer. */

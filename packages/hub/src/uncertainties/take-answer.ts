@@ -1,9 +1,9 @@
 import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { requireEntryOfAgent } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
 import { updateAnswersSeen, updateTaken } from './store.ts';
 

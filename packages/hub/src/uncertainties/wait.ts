@@ -1,7 +1,7 @@
 import type { Uncertainty } from '@signalbox/contract';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal, RequestContext } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { presentToAsker } from './present.ts';
 import {
   deliverAnswer,

@@ -1,11 +1,11 @@
 import { UNDO_MS_MAX, type Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { isRecent } from '../clock.ts';
+import { isRecent } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
 import { findJob } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { dismissOfEnded } from './dismiss-questions.ts';
 import { recordWait } from './hand-over.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { Config } from '../config.ts';
 import { StartError } from '../db/data-directory.ts';
 import { readHubSetting, writeHubSetting } from '../db/hub-settings.ts';
+import type { Config } from '../start/config.ts';
 import type { UploadDeps } from './deps.ts';
 import { readNewestStored } from './store.ts';
 

@@ -1,10 +1,10 @@
 import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireEntryOfAgent } from '../jobs/require-job.ts';
-import type { Principal } from '../principal.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import type { UploadDeps } from './deps.ts';
 import { incomingKeyOf } from './receive.ts';

@@ -1,8 +1,8 @@
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError } from '../errors.ts';
-import type { Principal } from '../principal.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteUploadWithTexts } from './expire.ts';
 import { deleteObject, readUpload, type UploadRow } from './store.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Clock } from '../base/clock.ts';
+import type { DiskSpace } from '../base/disk-space.ts';
+import type { SideThread } from '../base/side-thread.ts';
 import type { Database } from '../db/engine.ts';
-import type { DiskSpace } from '../disk-space.ts';
-import type { HookDeps } from '../hooks.ts';
-import type { SideThread } from '../side-thread.ts';
+import type { Config } from '../start/config.ts';
+import type { HookDeps } from '../start/hooks.ts';
 import type { ByteStore } from './bytes/byte-store.ts';
 import { createDirectoryStore, shardOf } from './bytes/directory-store.ts';
 import { createS3Store } from './bytes/s3-store.ts';

@@ -1,8 +1,8 @@
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
-import { HubError } from '../errors.ts';
+import { timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { readJob } from '../jobs/store.ts';
-import type { Principal } from '../principal.ts';
 import type { UploadDeps } from './deps.ts';
 import { mayReadUpload } from './policy.ts';
 import { collectUpload } from './receive.ts';

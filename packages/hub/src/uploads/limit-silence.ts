@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { HubError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 
 /** How long a client may pause in the middle of an upload. */
 export const SILENCE_MS_MAX = 30_000;

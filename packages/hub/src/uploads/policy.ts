@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../base/principal.ts';
 import type { UploadRow } from './store.ts';
 
 /**

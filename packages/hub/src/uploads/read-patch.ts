@@ -1,5 +1,5 @@
 import { type endpoints, PATCH_BYTES_MAX, type ResponseOf } from '@signalbox/contract';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import { readWholeJob } from '../jobs/store-whole.ts';
 import type { UploadDeps } from './deps.ts';
 import { readUpload, type UploadRow } from './store.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { BytesStored } from './bytes/byte-store.ts';
 import { mismatch, takeBytes } from './bytes/check-bytes.ts';
 import type { UploadDeps } from './deps.ts';

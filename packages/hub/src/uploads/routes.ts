@@ -1,5 +1,5 @@
 import { endpoints } from '@signalbox/contract';
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 import type { Api } from '../http/bind.ts';
 import { createUpload } from './create.ts';
 import { deleteUpload } from './delete.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { HubError } from '../errors.ts';
-import { deriveKey } from '../sealing.ts';
+import { HubError } from '../base/errors.ts';
+import { deriveKey } from '../base/sealing.ts';
 
 /** A request that a signed URL authorizes without a bearer token. */
 export interface SignedRequest {

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { HubError } from '../base/errors.ts';
 
 /** Requests that wait for their turn at one upload: more than a client that retries has open. */
 const WAITING_MAX = 10;

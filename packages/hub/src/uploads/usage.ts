@@ -1,6 +1,6 @@
+import { HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { UploadsTable } from '../db/schema/uploads.ts';
-import { HubError } from '../errors.ts';
 
 /** How many bytes of uploads a workspace and a job may have. */
 export interface UploadQuotas {

@@ -2,12 +2,12 @@ import { WorkspaceSlug } from '@signalbox/contract';
 import { refusalOfCreation } from '../access/policy.ts';
 import { insertMembership, listMembershipsOfPerson } from '../access/store.ts';
 import { appendAudit } from '../audit/append.ts';
-import { compileLater } from '../compile-later.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import { type Principal, personIdOf } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import { HubError, invalidField } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import { type Principal, personIdOf } from '../principal.ts';
-import type { WorkspaceCreation } from '../setting-values.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import type { WorkspaceCreation } from '../start/setting-values.ts';
 import { insertWorkspace, readWorkspaceBySlug, type WorkspaceRow } from './store.ts';
 
 export type WorkspaceDeps = Pick<HubDeps, 'database' | 'ids'>;

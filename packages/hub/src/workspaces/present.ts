@@ -1,5 +1,5 @@
 import type { CloudAiSettings, Membership, Workspace } from '@signalbox/contract';
-import { timestampOf } from '../clock.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { CloudAiSettingsTable } from '../db/schema/cloud-ai-jobs.ts';
 import type { Role } from '../db/schema/tables.ts';
 import type { WorkspaceRow } from './store.ts';

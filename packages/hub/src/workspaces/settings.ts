@@ -1,11 +1,11 @@
 import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
+import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
-import { HubError } from '../errors.ts';
-import type { HubDeps } from '../hub-deps.ts';
-import type { Principal } from '../principal.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
 import {
   readWorkspace,
   updateWorkspaceSettings,

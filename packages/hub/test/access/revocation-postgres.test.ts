@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { Hub } from '../../src/app.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Hub } from '../../src/start/app.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import {

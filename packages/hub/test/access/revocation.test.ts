@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import type { RequestContext } from '../../src/base/principal.ts';
 import { claimNextCloudAiJob } from '../../src/cloud-ai-jobs/claim.ts';
 import { claimNextJob } from '../../src/jobs/claim.ts';
-import type { RequestContext } from '../../src/principal.ts';
 import { principalOfJob, principalOfToken } from '../../src/tokens/authenticate-bearer.ts';
 import { hashToken } from '../../src/tokens/store.ts';
 import { type JobTokenRow, readTokenByHash } from '../../src/tokens/store-bearers.ts';

@@ -9,7 +9,7 @@ import {
 import { addContextItem, type ContextItemDraft } from '../../src/context/add-item.ts';
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';
-import type { Hooks } from '../../src/hooks.ts';
+import type { Hooks } from '../../src/start/hooks.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
 import { startCloudAiWorld } from '../support/cloud-ai-world.ts';
 import { upload } from '../support/upload-setup.ts';

@@ -5,8 +5,8 @@ import { before, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
 import pg from 'pg';
-import { createHub, type Hub } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
+import { createHub, type Hub } from '../../src/start/app.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { startGate } from '../support/gate.ts';
 import {
   addAgent,

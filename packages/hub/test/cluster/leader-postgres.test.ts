@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import pg from 'pg';
-import type { Hub } from '../../src/app.ts';
+import type { Hub } from '../../src/start/app.ts';
 import { startHubChild } from '../support/hub-child.ts';
 import {
   addAgent,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { Hub } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
+import type { Hub } from '../../src/start/app.ts';
 import {
   addAgent,
   addWorkspace,

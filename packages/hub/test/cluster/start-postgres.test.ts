@@ -7,13 +7,13 @@ import { before, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
 import pg from 'pg';
-import { createHub, type Hub } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { isLinkValid } from '../../src/people/create-first-owner.ts';
+import { createHub, type Hub } from '../../src/start/app.ts';
+import { type Config, readConfig } from '../../src/start/config.ts';
 import { startHubChild } from '../support/hub-child.ts';
 import {
   addAgent,

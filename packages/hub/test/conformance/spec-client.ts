@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Scope } from '@signalbox/contract';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/start/config.ts';
 import { type HomeWorld, startHomeWorld } from '../support/home-world.ts';
 import { type Answer, exchange } from '../support/http-exchange.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
 /** Resolves with the next uncaught error, before the test runner sees it and fails the test. */

@@ -8,7 +8,7 @@ import { startHubChild } from '../support/hub-child.ts';
 import { startTraced, whyNoStrace } from '../support/system-calls.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../src/start/main.ts');
 const START = `import(${JSON.stringify(MAIN)}).then((main) => main.startFromEnvironment())`;
 /** Syncs of the hub's own thread before the disk fails; the start needs fewer. */
 const SYNCS_BEFORE = 40;

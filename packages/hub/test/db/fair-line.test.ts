@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairLine } from '../../src/fair-line.ts';
+import { FairLine } from '../../src/base/fair-line.ts';
 
 const attacker = { workspace: 'attacker', caller: 'token' };
 const good = { workspace: 'good', caller: 'agent' };

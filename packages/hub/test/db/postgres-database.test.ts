@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
+import { HubError } from '../../src/base/errors.ts';
 import { actFor } from '../../src/db/acting-caller.ts';
 import type { BatchedWork, Database, Reader, Tx } from '../../src/db/engine.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
-import { HubError } from '../../src/errors.ts';
 
 /*
  * The promises of `db/engine.ts` that take more on PostgreSQL than on SQLite: concurrent

@@ -6,8 +6,8 @@ import {
   inviteMemberByAdmin,
   mintTokenByAdmin,
   resetPasswordByAdmin,
-} from '../../src/admin.ts';
-import { readConfig } from '../../src/config.ts';
+} from '../../src/start/admin.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { linkTokenOf } from '../support/console-world.ts';
 import { logDeviceIn, makeOwner, PASSWORD } from '../support/people.ts';

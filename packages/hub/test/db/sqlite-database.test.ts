@@ -3,13 +3,13 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { HubError } from '../../src/base/errors.ts';
 import { actFor } from '../../src/db/acting-caller.ts';
 import type { Reader, Tx } from '../../src/db/engine.ts';
 import { migrate, SchemaVersionError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite-database.ts';
-import { HubError } from '../../src/errors.ts';
 import { countTurns } from '../support/event-loop-turns.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { makeTempDir } from '../support/temp-dir.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { Hub } from '../../src/app.ts';
 import { CALLS_MAX, READS_MAX, READS_WAITING_MAX } from '../../src/http/limiter.ts';
+import type { Hub } from '../../src/start/app.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import {
   addAgent,

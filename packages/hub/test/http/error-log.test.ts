@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { HubError } from '../../src/errors.ts';
+import { HubError } from '../../src/base/errors.ts';
 import { UnavailableLog } from '../../src/http/unavailable-log.ts';
 import { createBareServer } from '../support/bare-server.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairTurns } from '../../src/fair-turns.ts';
+import { FairTurns } from '../../src/base/fair-turns.ts';
 
 /** Work that ends when it is told to. */
 function createWork(name: string, begun: string[]) {

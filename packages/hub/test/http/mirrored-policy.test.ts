@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consolePathOf, endpointList, endpoints, mirroredEndpointList } from '@signalbox/contract';
 import { deleteMembership, updateRole } from '../../src/access/store.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Role } from '../../src/db/schema/tables.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startHomeWorld } from '../support/home-world.ts';

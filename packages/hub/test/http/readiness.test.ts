@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
+import { DiskSpace } from '../../src/base/disk-space.ts';
+import { HubError } from '../../src/base/errors.ts';
 import { Readiness } from '../../src/cluster/readiness.ts';
 import { SchemaWatch } from '../../src/cluster/schema-watch.ts';
-import { DiskSpace } from '../../src/disk-space.ts';
-import { HubError } from '../../src/errors.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';

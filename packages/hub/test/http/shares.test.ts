@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Principal } from '../../src/base/principal.ts';
 import { TURN_MS } from '../../src/http/call-turns.ts';
 import { Limiter, UNIT_MS } from '../../src/http/limiter.ts';
-import type { Principal } from '../../src/principal.ts';
 import { createPrincipal } from '../support/open-gate.ts';
 
 const ADDRESS = '192.0.2.7';

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
-import { type Computation, SideThread } from '../../src/side-thread.ts';
+import { type Computation, SideThread } from '../../src/base/side-thread.ts';
 
 export const double: Computation<number, { result: number; isMainThread: boolean }> = {
   module: import.meta.url,

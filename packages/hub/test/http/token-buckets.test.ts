@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressBlockOf } from '../../src/address-block.ts';
+import { addressBlockOf } from '../../src/base/address-block.ts';
 import { CallSlots } from '../../src/http/call-slots.ts';
 import { TokenBuckets } from '../../src/http/token-buckets.ts';
 

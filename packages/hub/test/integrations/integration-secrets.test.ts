@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/start/config.ts';
 import { type IntegrationWorld, startIntegrationWorld } from '../support/integration-world.ts';
 
 const { integrationSecrets, workspaceSettings } = consoleEndpoints;

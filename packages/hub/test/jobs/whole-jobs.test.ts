@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openTestDatabase } from '../support/test-engine.ts';
 
 test('the two tables of a job share only the workspace column, so one row holds both', async (t) => {

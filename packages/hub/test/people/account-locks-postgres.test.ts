@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
+import { DiskSpace } from '../../src/base/disk-space.ts';
 import { Readiness } from '../../src/cluster/readiness.ts';
 import { SchemaWatch } from '../../src/cluster/schema-watch.ts';
 import { NO_WORKSPACE } from '../../src/db/engine.ts';
-import { DiskSpace } from '../../src/disk-space.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SideThread } from '../../src/base/side-thread.ts';
 import { findPasswordFault } from '../../src/people/password-rules.ts';
 import { createPasswordHasher } from '../../src/people/passwords.ts';
-import { SideThread } from '../../src/side-thread.ts';
 
 const person = { email: 'grace.hopper@navy.example', name: 'Grace Hopper' };
 

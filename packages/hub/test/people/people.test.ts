@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
+import { SideThread } from '../../src/base/side-thread.ts';
 import { createPasswordHasher } from '../../src/people/passwords.ts';
-import { SideThread } from '../../src/side-thread.ts';
 import { addPerson, listAudit, makeOwner, PASSWORD, signInAs } from '../support/people.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';

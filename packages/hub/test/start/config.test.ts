@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findUnknownSettings, readConfig, settings } from '../../src/config.ts';
+import { findUnknownSettings, readConfig, settings } from '../../src/start/config.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 test('without any setting the hub listens on loopback, port 4400, with data in .signalbox', () => {

@@ -5,7 +5,7 @@ import {
   isPrivateAddress,
   OutboundHostError,
   resolveOutboundHost,
-} from '../../src/outbound-hosts.ts';
+} from '../../src/base/outbound-hosts.ts';
 
 const privateAddresses = [
   '127.0.0.1',

@@ -8,7 +8,6 @@ import {
   LABEL_NAME_CHARS_MAX,
   LABEL_VALUE_CHARS_MAX,
 } from '@signalbox/contract';
-import { settings } from '../../src/config.ts';
 import {
   OPEN_SESSIONS_MAX,
   OPEN_SESSIONS_OF_ADDRESS_MAX,
@@ -25,6 +24,7 @@ import {
 import { DEPTH_MAX, RUN_JOBS_MAX, TREE_JOBS_MAX } from '../../src/jobs/tree-limits.ts';
 import { LANES_MAX } from '../../src/queue/lane-book.ts';
 import { REQUIREMENTS_BYTES_MAX } from '../../src/queue/matching.ts';
+import { settings } from '../../src/start/config.ts';
 import { MATCH_WORK_MAX } from '../../src/triggers/match-event.ts';
 import { OPEN_QUESTIONS_MAX, QUESTIONS_MAX } from '../../src/uncertainties/policy.ts';
 

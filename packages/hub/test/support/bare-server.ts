@@ -1,10 +1,10 @@
 import { createIdSource } from '@signalbox/contract';
 import type { FastifyInstance } from 'fastify';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { StartStatus } from '../../src/base/start-status.ts';
 import { HubPort } from '../../src/http/hub-port.ts';
 import { Limiter } from '../../src/http/limiter.ts';
 import { createServer, type ServerOptions } from '../../src/http/server.ts';
-import { StartStatus } from '../../src/start-status.ts';
 
 const ids = createIdSource(Date.now);
 

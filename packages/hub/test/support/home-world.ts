@@ -11,8 +11,8 @@ import {
   type Scope,
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
-import type { Hub } from '../../src/app.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Hub } from '../../src/start/app.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { startTestHub, type TestHubOptions } from './test-hub.ts';

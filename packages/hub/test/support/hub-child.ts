@@ -13,7 +13,7 @@ export interface HubChild {
   kill(): Promise<void>;
 }
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../src/start/main.ts');
 const START = `import(${JSON.stringify(MAIN)}).then((main) => main.startFromEnvironment())`;
 
 export interface HubChildOptions {

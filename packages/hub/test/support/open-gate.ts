@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import type { Principal } from '../../src/base/principal.ts';
 import type { Gatekeeper } from '../../src/http/gatekeeper.ts';
-import type { Principal } from '../../src/principal.ts';
 
 const anybody: Principal = {
   kind: 'service',

@@ -1,9 +1,9 @@
 // Seeds the database of a hub for the bench: its argument is the order, as JSON. It prints the ID
 // of the job with the long timeline.
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openDatabase, withoutLimits } from '../../src/db/open-database.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { seedEvents, seededJobId, seedJobs } from './seed-database.ts';
 
 interface Order {

@@ -4,10 +4,10 @@ import { type Endpoint, endpoints, type RequestOf, type ResponseOf } from '@sign
 import { borrowTestDatabase, createTestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 import type { TObject } from 'typebox';
-import { createHub, type Hub } from '../../src/app.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Migration } from '../../src/db/migrations/index.ts';
+import { createHub, type Hub } from '../../src/start/app.ts';
+import { type Config, readConfig } from '../../src/start/config.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { makeTempDir } from './temp-dir.ts';

@@ -8,12 +8,12 @@ import {
   createTestDatabase,
 } from '@signalbox/local-postgres';
 import pg from 'pg';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Database, EngineName } from '../../src/db/engine.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { type Config, readConfig } from '../../src/start/config.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 /** Several hubs at once in several files share one server and its limit of connections. */

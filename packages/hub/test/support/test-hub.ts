@@ -1,12 +1,12 @@
 import type { TestContext } from 'node:test';
 import type { Endpoint } from '@signalbox/contract';
 import { Compile, type Validator } from 'typebox/compile';
-import { createHub, type Hub } from '../../src/app.ts';
-import type { Clock } from '../../src/clock.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { ReadFree } from '../../src/base/disk-space.ts';
 import type { Database } from '../../src/db/engine.ts';
-import type { ReadFree } from '../../src/disk-space.ts';
 import type { PasswordHasher } from '../../src/people/passwords.ts';
+import { createHub, type Hub } from '../../src/start/app.ts';
+import { type Config, readConfig } from '../../src/start/config.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { quickHasher } from './quick-hasher.ts';
 import { makeTempDir } from './temp-dir.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, endpoints, formatToken, type Scope } from '@signalbox/contract';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/start/config.ts';
 import { TokenCache } from '../../src/tokens/cache.ts';
 import { mintServiceToken } from '../../src/tokens/mint.ts';
 import { hashToken } from '../../src/tokens/store.ts';

@@ -121,8 +121,8 @@ test('one run makes up for the slots missed while no hub was up, and says so', a
   const { triggerId } = await before.addTrigger({ ...daily, cron: '*/10 * * * *' });
   await before.hub.stop();
   clock.advance(HOUR_MS + MINUTE_MS);
-  const { createHub } = await import('../../src/app.ts');
-  const { readConfig } = await import('../../src/config.ts');
+  const { createHub } = await import('../../src/start/app.ts');
+  const { readConfig } = await import('../../src/start/config.ts');
   const database = await takeDatabase(dataDir);
   const settings = readConfig({ SVC_PORT: '0', SVC_LOG_LEVEL: 'silent' });
   const hub = await createHub({ config: { ...settings, dataDir, ...database.config }, clock });

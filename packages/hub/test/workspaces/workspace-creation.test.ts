@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
-import type { WorkspaceCreation } from '../../src/setting-values.ts';
+import type { WorkspaceCreation } from '../../src/start/setting-values.ts';
 import { addPerson, makeOwner, signInAs } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';
 

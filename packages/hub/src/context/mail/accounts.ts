@@ -1,10 +1,10 @@
 import { randomUUIDv7, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { appendAudit } from '../../audit/append.ts';
-import { timestampOf } from '../../clock.ts';
+import { timestampOf } from '../../base/clock.ts';
+import { invalidField } from '../../base/errors.ts';
+import { isHostName, isPrivateAddress } from '../../base/outbound-hosts.ts';
 import type { Database } from '../../db/engine.ts';
-import { invalidField } from '../../errors.ts';
-import { isHostName, isPrivateAddress } from '../../outbound-hosts.ts';
 import { sealMailSecret } from './account-secret.ts';
 import {
   deleteMailAccountRow,

@@ -1,6 +1,10 @@
 import { rootCertificates } from 'node:tls';
 import type { ImapFlow } from 'imapflow';
-import { OutboundHostError, type PrivateHosts, resolveOutboundHost } from '../../outbound-hosts.ts';
+import {
+  OutboundHostError,
+  type PrivateHosts,
+  resolveOutboundHost,
+} from '../../base/outbound-hosts.ts';
 
 /** How to connect to a mail account, with the decrypted secret. */
 export interface MailAccess {

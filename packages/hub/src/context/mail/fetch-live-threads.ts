@@ -1,5 +1,5 @@
 import type { ImapFlow } from 'imapflow';
-import { OutboundHostError } from '../../outbound-hosts.ts';
+import { OutboundHostError } from '../../base/outbound-hosts.ts';
 import { cutText } from '../data-policy.ts';
 import type { ContextDeps } from '../deps.ts';
 import { openMailSecret } from './account-secret.ts';

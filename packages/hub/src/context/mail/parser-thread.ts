@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { yieldToEventLoop } from '../../thread-priority.ts';
+import { yieldToEventLoop } from '../../base/thread-priority.ts';
 import { type MailReading, readMailMessage } from './read-message.ts';
 
 /*

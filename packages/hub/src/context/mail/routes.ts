@@ -1,8 +1,8 @@
 import { consoleEndpoints } from '@signalbox/contract';
 import { requireAct } from '../../access/require-act.ts';
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { Api } from '../../http/bind.ts';
-import type { Principal } from '../../principal.ts';
 import type { ContextDeps } from '../deps.ts';
 import { deleteMailAccount, listMailAccounts, putMailAccount } from './accounts.ts';
 

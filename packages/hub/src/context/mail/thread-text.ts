@@ -1,4 +1,4 @@
-import { timestampOf } from '../../clock.ts';
+import { timestampOf } from '../../base/clock.ts';
 import { cutText } from '../data-policy.ts';
 import type { LiveMessage } from './fetch-live-threads.ts';
 

@@ -1,5 +1,5 @@
+import { assert } from '../../base/errors.ts';
 import type { Reader, Tx } from '../../db/engine.ts';
-import { assert } from '../../errors.ts';
 import {
   ERA_ROWS,
   eraKey,

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import type { KeptRead, KeptReads } from '../engine.ts';
 
 /** Kinds of actions, each in one workspace, whose reads are remembered. */

@@ -1,4 +1,4 @@
-import { FairLine } from '../../fair-line.ts';
+import { FairLine } from '../../base/fair-line.ts';
 import { actingBeneficiary } from '../acting-caller.ts';
 import type { WaitingAction } from './run-transaction.ts';
 

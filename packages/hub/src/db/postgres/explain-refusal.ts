@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import { StartError } from '../data-directory.ts';
 import { codeOf, isLockTimeout } from './postgres-errors.ts';
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Compilable } from 'kysely';
-import { HubError } from '../../errors.ts';
-import { FairTurns } from '../../fair-turns.ts';
+import { HubError } from '../../base/errors.ts';
+import { FairTurns } from '../../base/fair-turns.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
 import { postgresQueries } from '../statements.ts';

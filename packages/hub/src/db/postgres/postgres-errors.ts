@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import { toBusy } from '../database-busy.ts';
 
 /*
@@ -103,11 +103,6 @@ export function isStalePlan(error: unknown): boolean {
   // The code has many meanings, and the message may be translated.
   const { routine } = (error ?? {}) as { routine?: unknown };
   return codeOf(error) === FEATURE_NOT_SUPPORTED && routine === 'RevalidateCachedQuery';
-}
-
-/** Whether a lock was not free in time. */
-export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /** Whether another action interfered; when restarted, this one sees what the other did. */

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { assert } from '../../errors.ts';
+import { assert } from '../../base/errors.ts';
 import type { SqlValue } from '../engine.ts';
 import {
   isConnectionBroken,

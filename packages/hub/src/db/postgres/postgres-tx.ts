@@ -1,5 +1,5 @@
 import type { Compilable } from 'kysely';
-import { assert } from '../../errors.ts';
+import { assert } from '../../base/errors.ts';
 import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
 import { isRead, postgresQueries } from '../statements.ts';
 import { numberPlaceholders } from './merged-statement.ts';

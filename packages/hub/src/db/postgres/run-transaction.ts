@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
 import type { EarlyReads } from './early-reads.ts';

@@ -1,4 +1,4 @@
-import { type Beneficiary, FairLine } from '../../fair-line.ts';
+import { type Beneficiary, FairLine } from '../../base/fair-line.ts';
 import type { Session, Sessions } from './postgres-session.ts';
 
 /** Reads that a connection has been sent and has not answered. */

@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import type { BatchedWork, SqlValue } from '../engine.ts';
 import { isRead } from '../statements.ts';
 import {

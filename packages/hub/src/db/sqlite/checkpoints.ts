@@ -1,4 +1,4 @@
-import { SideThread } from '../../side-thread.ts';
+import { SideThread } from '../../base/side-thread.ts';
 import { type CopyOutcome, logCopying } from './copy-log.ts';
 import type { Connection } from './sqlite-connection.ts';
 import { isIoError } from './sqlite-errors.ts';

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Computation } from '../../side-thread.ts';
+import type { Computation } from '../../base/side-thread.ts';
 
 /** A pass over the log, or SQLite's error. */
 export type CopyOutcome = { errcode: number; message: string } | null;

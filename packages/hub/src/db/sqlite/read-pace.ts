@@ -1,4 +1,4 @@
-import { type Beneficiary, FairLine } from '../../fair-line.ts';
+import { type Beneficiary, FairLine } from '../../base/fair-line.ts';
 
 /** How long the statements of one turn of the event loop may take together. */
 const TURN_MS_MAX = 5;

@@ -1,8 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../clock.ts';
-import { HubError } from '../../errors.ts';
-import { FairLine } from '../../fair-line.ts';
+import type { Clock } from '../../base/clock.ts';
+import { HubError } from '../../base/errors.ts';
+import { FairLine } from '../../base/fair-line.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import { StartError } from '../data-directory.ts';

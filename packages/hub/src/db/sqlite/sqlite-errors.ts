@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import { toBusy } from '../database-busy.ts';
 
 /** Primary result codes after which SQLite itself can no longer write (sqlite.org/rescode.html). */

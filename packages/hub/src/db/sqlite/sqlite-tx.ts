@@ -1,5 +1,5 @@
 import type { Compilable } from 'kysely';
-import { assert } from '../../errors.ts';
+import { assert } from '../../base/errors.ts';
 import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
 import { isRead, sqliteQueries } from '../statements.ts';
 import type { Connection } from './sqlite-connection.ts';

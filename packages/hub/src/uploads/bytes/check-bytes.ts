@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { HubError } from '../../errors.ts';
+import { HubError } from '../../base/errors.ts';
 import type { BytesExpected, BytesStored } from './byte-store.ts';
 
 /**

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SIGNED_URL_MS } from '@signalbox/contract';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Config } from '../../config.ts';
-import { HubError } from '../../errors.ts';
-import { request as httpRequest } from '../../node-http.ts';
+import { HubError } from '../../base/errors.ts';
+import { request as httpRequest } from '../../base/node-http.ts';
+import type { S3Config } from '../../start/config.ts';
 import type { ByteStore, UrlSigner } from './byte-store.ts';
 import { takeBytes } from './check-bytes.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { yieldToEventLoop } from '../../base/thread-priority.ts';
 import { redactSecrets } from '../../context/redaction.ts';
-import { yieldToEventLoop } from '../../thread-priority.ts';
 import type { DocumentFormat } from './document-format.ts';
 import {
   ExtractError,

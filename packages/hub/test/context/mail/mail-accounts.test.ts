@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
 import { endpoints } from '@signalbox/contract';
+import { HubError } from '../../../src/base/errors.ts';
 import {
   deleteMailAccount,
   listMailAccounts,
   type MailAccountDraft,
   putMailAccount,
 } from '../../../src/context/mail/accounts.ts';
-import { HubError } from '../../../src/errors.ts';
 import { startContextWorld } from '../../support/context-world.ts';
 import { readKept } from '../../support/test-engine.ts';
 

@@ -1,5 +1,8 @@
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { DATABASE_FILE, StartError } from '../db/data-directory.ts';
+import type { Migration } from '../db/migrations/index.ts';
+import { findDamageBesideHub } from '../diagnosis/damage-check.ts';
 import { createHub, type Hub } from './app.ts';
 import {
   type Config,
@@ -9,9 +12,6 @@ import {
   type SettingName,
   settings,
 } from './config.ts';
-import { DATABASE_FILE, StartError } from './db/data-directory.ts';
-import type { Migration } from './db/migrations/index.ts';
-import { findDamageBesideHub } from './diagnosis/damage-check.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;

@@ -1,4 +1,4 @@
-import type { PrivateHosts } from './outbound-hosts.ts';
+import type { PrivateHosts } from '../base/outbound-hosts.ts';
 import {
   type IntegrationWorkspaces,
   type LogLevel,

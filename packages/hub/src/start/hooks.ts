@@ -1,11 +1,11 @@
 import type { IdSource } from '@signalbox/contract';
-import type { ContextItemRow } from './context/store.ts';
-import type { Tx } from './db/engine.ts';
-import type { QueueName } from './db/schema/tables.ts';
-import type { JobRecord } from './jobs/require-job.ts';
-import type { LostLease, Queue } from './queue/queue.ts';
-import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
-import type { UncertaintyRow } from './uncertainties/store.ts';
+import type { ContextItemRow } from '../context/store.ts';
+import type { Tx } from '../db/engine.ts';
+import type { QueueName } from '../db/schema/tables.ts';
+import type { JobRecord } from '../jobs/require-job.ts';
+import type { LostLease, Queue } from '../queue/queue.ts';
+import type { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
+import type { UncertaintyRow } from '../uncertainties/store.ts';
 
 /*
  * Consequences in one module of a change in another that must not import it. Value imports

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isAddressOrRange, isHostEntry, type PrivateHosts } from './outbound-hosts.ts';
+import { isAddressOrRange, isHostEntry, type PrivateHosts } from '../base/outbound-hosts.ts';
 
 /*
  * The readers of single settings. Each takes the text that a person wrote, and throws one sentence

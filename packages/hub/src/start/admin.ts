@@ -6,23 +6,23 @@ import {
   type Workspace,
   type WorkspaceRole,
 } from '@signalbox/contract';
-import { systemClock, timestampOf } from './clock.ts';
-import { findLinkAddress, type LinkAddress } from './cluster/hub-address.ts';
-import { compileLater } from './compile-later.ts';
+import { systemClock, timestampOf } from '../base/clock.ts';
+import { compileLater } from '../base/compile-later.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import { findLinkAddress, type LinkAddress } from '../cluster/hub-address.ts';
+import { prepareDataDirectory } from '../db/data-directory.ts';
+import type { Database, Reader } from '../db/engine.ts';
+import { migrateDatabase, openDatabase } from '../db/open-database.ts';
+import { writeFound } from '../db/write-found.ts';
+import { mapChatTeam } from '../integrations/chat-teams.ts';
+import { createInvitation, invitationUrl } from '../members/invite.ts';
+import { createPasswordReset, passwordResetUrl } from '../people/reset-password.ts';
+import { listAccountScope } from '../people/write-account.ts';
+import { mintServiceToken } from '../tokens/mint.ts';
+import { createWorkspace } from '../workspaces/create.ts';
+import { presentWorkspace } from '../workspaces/present.ts';
+import { readWorkspaceBySlug } from '../workspaces/store.ts';
 import type { Config } from './config.ts';
-import { prepareDataDirectory } from './db/data-directory.ts';
-import type { Database, Reader } from './db/engine.ts';
-import { migrateDatabase, openDatabase } from './db/open-database.ts';
-import { writeFound } from './db/write-found.ts';
-import { HubError, invalidField } from './errors.ts';
-import { mapChatTeam } from './integrations/chat-teams.ts';
-import { createInvitation, invitationUrl } from './members/invite.ts';
-import { createPasswordReset, passwordResetUrl } from './people/reset-password.ts';
-import { listAccountScope } from './people/write-account.ts';
-import { mintServiceToken } from './tokens/mint.ts';
-import { createWorkspace } from './workspaces/create.ts';
-import { presentWorkspace } from './workspaces/present.ts';
-import { readWorkspaceBySlug } from './workspaces/store.ts';
 
 /*
  * Commands of the operator, run from a shell while the hub runs or is stopped. Each opens the

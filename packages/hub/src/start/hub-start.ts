@@ -1,9 +1,9 @@
 import { OUTAGE_GRACE_MS } from '@signalbox/contract';
-import type { HubGroup } from './cluster/hub-group.ts';
-import { StartError } from './db/data-directory.ts';
-import type { Database } from './db/engine.ts';
-import { FIRST_OWNER_SCOPE, revokeFirstOwnerLinks } from './people/create-first-owner.ts';
-import { extendExpired } from './queue/store.ts';
+import type { HubGroup } from '../cluster/hub-group.ts';
+import { StartError } from '../db/data-directory.ts';
+import type { Database } from '../db/engine.ts';
+import { FIRST_OWNER_SCOPE, revokeFirstOwnerLinks } from '../people/create-first-owner.ts';
+import { extendExpired } from '../queue/store.ts';
 
 /** The scope of a starting hub: hubs start one after the other. */
 const HUBS_SCOPE = 'hubs';

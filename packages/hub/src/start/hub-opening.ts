@@ -1,25 +1,29 @@
 import { createIdSource, type Endpoint, type IdSource, VERSION } from '@signalbox/contract';
-import { ChangeFeed } from './changes/change-feed.ts';
-import { watchWrites } from './changes/watch-writes.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { correctClock, createDatabaseClock, type DatabaseClock } from './cluster/database-clock.ts';
-import { type LineageWatch, openLineage } from './cluster/database-lineage.ts';
-import { removeHubAddress } from './cluster/hub-address.ts';
-import { createSingleHub, type HubGroup } from './cluster/hub-group.ts';
-import { SchemaWatch, watchSchema } from './cluster/schema-watch.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { ReadFree } from '../base/disk-space.ts';
+import { StartStatus } from '../base/start-status.ts';
+import { ChangeFeed } from '../changes/change-feed.ts';
+import { watchWrites } from '../changes/watch-writes.ts';
+import {
+  correctClock,
+  createDatabaseClock,
+  type DatabaseClock,
+} from '../cluster/database-clock.ts';
+import { type LineageWatch, openLineage } from '../cluster/database-lineage.ts';
+import { removeHubAddress } from '../cluster/hub-address.ts';
+import { createSingleHub, type HubGroup } from '../cluster/hub-group.ts';
+import { SchemaWatch, watchSchema } from '../cluster/schema-watch.ts';
+import { lockDataDirectory, prepareDataDirectory } from '../db/data-directory.ts';
+import type { Database } from '../db/engine.ts';
+import { guardWrites } from '../db/guard-writes.ts';
+import { noProgress } from '../db/migrate.ts';
+import { type Migration, migrations } from '../db/migrations/index.ts';
+import { openMigrated } from '../db/open-database.ts';
+import { openSecretKey } from '../db/secret-key.ts';
+import { HubPort } from '../http/hub-port.ts';
+import type { PasswordHasher } from '../people/passwords.ts';
+import { placeOfBytes } from '../uploads/bytes-place.ts';
 import type { Config } from './config.ts';
-import { lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
-import type { Database } from './db/engine.ts';
-import { guardWrites } from './db/guard-writes.ts';
-import { noProgress } from './db/migrate.ts';
-import { type Migration, migrations } from './db/migrations/index.ts';
-import { openMigrated } from './db/open-database.ts';
-import { openSecretKey } from './db/secret-key.ts';
-import type { ReadFree } from './disk-space.ts';
-import { HubPort } from './http/hub-port.ts';
-import type { PasswordHasher } from './people/passwords.ts';
-import { StartStatus } from './start-status.ts';
-import { placeOfBytes } from './uploads/bytes-place.ts';
 
 /** PostgreSQL may start together with the hub, or on a machine that is busy. */
 const DATABASE_WAIT_MS = 30_000;
@@ -169,7 +173,7 @@ async function openGroup(
   openLineage: () => Promise<LineageWatch>,
 ): Promise<HubGroup> {
   if (databaseUrl === null) return createSingleHub(watches.directoryId);
-  const { createHubGroup } = await import('./cluster/postgres-hub-group.ts');
+  const { createHubGroup } = await import('../cluster/postgres-hub-group.ts');
   const connection = { url: databaseUrl, isPooled: databasePooled, connectMs: 3_000 };
   const lineage = await openLineage();
   return createHubGroup({ ...connection, ...watches, version: VERSION, lineage });

@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createIdSource, VERSION } from '@signalbox/contract';
+import type { BackupReport } from '../backup/backup.ts';
+import { BackupError } from '../backup/backup-error.ts';
+import type { EpochOptions, EpochReport } from '../backup/begin-epoch.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import type { RestoreReport } from '../backup/restore.ts';
+import type { VerifiedPart } from '../backup/verify.ts';
+import { systemClock } from '../base/clock.ts';
+import { adoptLineage } from '../cluster/database-lineage.ts';
+import { DATABASE_FILE, lockDataDirectory, prepareDataDirectory } from '../db/data-directory.ts';
+import type { Database, Reader } from '../db/engine.ts';
+import { migrateDatabase, openDatabase, withoutLimits } from '../db/open-database.ts';
+import { findKeyProblem } from '../db/secret-key.ts';
+import type { Finding } from '../diagnosis/finding.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { Queue } from '../queue/queue.ts';
+import { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
 import { hooks } from './app.ts';
-import type { BackupReport } from './backup/backup.ts';
-import { BackupError } from './backup/backup-error.ts';
-import type { EpochOptions, EpochReport } from './backup/begin-epoch.ts';
-import type { Manifest } from './backup/manifest.ts';
-import type { RestoreReport } from './backup/restore.ts';
-import type { VerifiedPart } from './backup/verify.ts';
-import { systemClock } from './clock.ts';
-import { adoptLineage } from './cluster/database-lineage.ts';
 import { type Config, isLoopback } from './config.ts';
-import { DATABASE_FILE, lockDataDirectory, prepareDataDirectory } from './db/data-directory.ts';
-import type { Database, Reader } from './db/engine.ts';
-import { migrateDatabase, openDatabase, withoutLimits } from './db/open-database.ts';
-import { findKeyProblem } from './db/secret-key.ts';
-import type { Finding } from './diagnosis/finding.ts';
-import { ClaimWaiters } from './queue/claim-waiters.ts';
-import { Queue } from './queue/queue.ts';
-import { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
 /*
  * Commands of the operator about all data of a hub: back up, restore, verify, diagnose. They run
@@ -39,7 +39,7 @@ export async function backUpHub(
     objectStore: placeOfObjects(config),
     hubVersion: VERSION,
   };
-  const { backUp } = await import('./backup/backup.ts');
+  const { backUp } = await import('../backup/backup.ts');
   return backUp(source, target, options);
 }
 
@@ -59,7 +59,7 @@ export async function restoreHub(
         'how.',
     );
   }
-  const { restore } = await import('./backup/restore.ts');
+  const { restore } = await import('../backup/restore.ts');
   const begin = async (path: string, { createdAt }: Manifest) => {
     const database = await openDatabase(config, path, systemClock);
     try {
@@ -103,7 +103,7 @@ async function beginEpochOf(
   database: Database,
   options: EpochOptions,
 ): Promise<EpochReport> {
-  const { beginEpoch } = await import('./backup/begin-epoch.ts');
+  const { beginEpoch } = await import('../backup/begin-epoch.ts');
   await migrateDatabase(config, database);
   const deps = {
     ids: createIdSource(systemClock.nowMs),
@@ -141,9 +141,9 @@ export async function verifyHub(config: Config, backup: string | null): Promise<
 }
 
 async function verifyBackup(backup: string): Promise<VerifiedPart[]> {
-  const { readManifest } = await import('./backup/manifest.ts');
-  const { checkFiles } = await import('./backup/restore.ts');
-  const { verifyAuditLogs, verifyJobs, verifyObjects } = await import('./backup/verify.ts');
+  const { readManifest } = await import('../backup/manifest.ts');
+  const { checkFiles } = await import('../backup/restore.ts');
+  const { verifyAuditLogs, verifyJobs, verifyObjects } = await import('../backup/verify.ts');
   const manifest = readManifest(backup);
   const extent = `${manifest.files.length} files as its manifest says`;
   const part: VerifiedPart = { name: 'Backup', extent, problems: [] };
@@ -166,7 +166,7 @@ async function verifySqlite(
   path: string,
   verify: (reader: Reader) => Promise<VerifiedPart[]>,
 ): Promise<VerifiedPart[]> {
-  const { findSqliteDamage, openSqliteReader } = await import('./db/sqlite/sqlite-database.ts');
+  const { findSqliteDamage, openSqliteReader } = await import('../db/sqlite/sqlite-database.ts');
   const problems = findSqliteDamage(path).map(
     (damage) => `The database ${path} is damaged (${damage}): restore a backup.`,
   );
@@ -191,7 +191,7 @@ async function verifyOnPostgres(config: Config): Promise<VerifiedPart[]> {
 }
 
 async function verifyRecords(reader: Reader, config: Config): Promise<VerifiedPart[]> {
-  const { verifyAuditLogs, verifyJobs, verifyObjects } = await import('./backup/verify.ts');
+  const { verifyAuditLogs, verifyJobs, verifyObjects } = await import('../backup/verify.ts');
   const problem = await findKeyProblem(reader, config.dataDir, config.secretKey);
   return [
     { name: 'Key', extent: 'checked against the database', problems: problem ? [problem] : [] },
@@ -203,7 +203,7 @@ async function verifyRecords(reader: Reader, config: Config): Promise<VerifiedPa
 
 /** Checks what a hub needs around it; changes nothing. */
 export async function diagnoseHub(config: Config): Promise<Finding[]> {
-  const { diagnose } = await import('./diagnosis/diagnose.ts');
+  const { diagnose } = await import('../diagnosis/diagnose.ts');
   return diagnose(config, { isPublic: !isLoopback(config.host) });
 }
 

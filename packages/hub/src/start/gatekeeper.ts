@@ -1,30 +1,30 @@
 import type { FastifyRequest } from 'fastify';
-import type { AccessWatch } from './access/access-watch.ts';
-import { scopesOfRole } from './access/policy.ts';
-import { readRole } from './access/store.ts';
-import { actFor } from './db/acting-caller.ts';
-import type { Tx } from './db/engine.ts';
-import type { Role } from './db/schema/tables.ts';
-import { assert, HubError } from './errors.ts';
-import type { Gatekeeper } from './http/gatekeeper.ts';
-import { cookiesOf } from './http/request-context.ts';
-import { isLocalHost, requireSameOrigin } from './http/same-origin.ts';
-import { authenticateSecret } from './integrations/authenticate-secret.ts';
-import { checkChatSignature, checkChatTimestamp } from './integrations/proofs.ts';
-import type { SessionDeps } from './people/deps.ts';
-import { isSessionLive } from './people/policy.ts';
-import { authenticateSession, type RecentSessions } from './people/sessions.ts';
-import { readSession } from './people/store.ts';
-import type { Principal } from './principal.ts';
-import { RecentReads } from './recent-reads.ts';
+import type { AccessWatch } from '../access/access-watch.ts';
+import { scopesOfRole } from '../access/policy.ts';
+import { readRole } from '../access/store.ts';
+import { assert, HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import { RecentReads } from '../base/recent-reads.ts';
+import { actFor } from '../db/acting-caller.ts';
+import type { Tx } from '../db/engine.ts';
+import type { Role } from '../db/schema/tables.ts';
+import type { Gatekeeper } from '../http/gatekeeper.ts';
+import { cookiesOf } from '../http/request-context.ts';
+import { isLocalHost, requireSameOrigin } from '../http/same-origin.ts';
+import { authenticateSecret } from '../integrations/authenticate-secret.ts';
+import { checkChatSignature, checkChatTimestamp } from '../integrations/proofs.ts';
+import type { SessionDeps } from '../people/deps.ts';
+import { isSessionLive } from '../people/policy.ts';
+import { authenticateSession, type RecentSessions } from '../people/sessions.ts';
+import { readSession } from '../people/store.ts';
 import {
   authenticateBearer,
   type BearerDeps,
   developmentPrincipal,
-} from './tokens/authenticate-bearer.ts';
-import { ACCESS_AGE_MAX_MS } from './tokens/cache.ts';
-import { readBearerAccess } from './tokens/read-access.ts';
-import { readWorkspace } from './workspaces/store.ts';
+} from '../tokens/authenticate-bearer.ts';
+import { ACCESS_AGE_MAX_MS } from '../tokens/cache.ts';
+import { readBearerAccess } from '../tokens/read-access.ts';
+import { readWorkspace } from '../workspaces/store.ts';
 
 /** Sessions and roles that are kept; beyond that the oldest are dropped. */
 const PEOPLE_MAX = 2_000;

@@ -1,11 +1,11 @@
 import type { IdSource } from '@signalbox/contract';
-import type { Clock } from './clock.ts';
-import type { Database } from './db/engine.ts';
+import type { Clock } from '../base/clock.ts';
+import type { SideThread } from '../base/side-thread.ts';
+import type { Database } from '../db/engine.ts';
+import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
 import type { Hooks } from './hooks.ts';
-import type { ClaimWaiters } from './queue/claim-waiters.ts';
-import type { Queue } from './queue/queue.ts';
-import type { SideThread } from './side-thread.ts';
-import type { DecisionWaiters } from './uncertainties/decision-waiters.ts';
 
 /** The dependencies that operations of the hub share. Made once, in `app.ts`. */
 export interface HubDeps {
