@@ -52,8 +52,9 @@ const manifests = {
 
 const hub = 'packages/hub/src';
 const hubNames =
-  'index app main config errors http/server db/engine db/sqlite/sqlite-database db/sqlite/log ' +
-  'cluster/link queue/claim loops/sweeper jobs/claim jobs/mail/reader runs/upsert';
+  'index start/app start/main start/config start/hub-deps base/errors http/server db/engine ' +
+  'db/sqlite/sqlite-database db/sqlite/log cluster/link queue/claim loops/sweeper jobs/claim ' +
+  'jobs/mail/reader runs/upsert';
 const hubFiles = Object.fromEntries(
   hubNames
     .split(' ')
@@ -62,25 +63,29 @@ const hubFiles = Object.fromEntries(
 
 /** From, to, and whether a value and a type may be imported. */
 const layers: readonly (readonly [from: string, to: string, value: boolean, type: boolean])[] = [
-  ['http/server', 'errors', true, true],
+  ['http/server', 'base/errors', true, true],
   ['http/server', 'jobs/claim', false, false],
   ['db/engine', 'db/sqlite/sqlite-database', true, true],
   ['db/engine', 'db/sqlite/log', false, false],
   ['db/engine', 'cluster/link', false, true],
   ['cluster/link', 'db/engine', true, true],
   ['cluster/link', 'jobs/claim', false, false],
-  ['queue/claim', 'config', false, true],
+  ['queue/claim', 'start/config', false, true],
+  ['queue/claim', 'start/hub-deps', false, false],
   ['queue/claim', 'jobs/claim', false, false],
   ['jobs/claim', 'queue/claim', true, true],
   ['jobs/claim', 'runs/upsert', true, true],
   ['jobs/mail/reader', 'jobs/claim', true, true],
   ['jobs/claim', 'loops/sweeper', false, true],
   ['loops/sweeper', 'jobs/claim', true, true],
-  ['errors', 'db/engine', false, true],
-  ['config', 'jobs/claim', false, false],
-  ['main', 'app', true, true],
+  ['jobs/claim', 'start/hub-deps', true, true],
+  ['start/hub-deps', 'jobs/claim', false, true],
+  ['base/errors', 'db/engine', false, true],
+  ['base/errors', 'jobs/claim', false, false],
+  ['start/config', 'jobs/claim', false, false],
+  ['start/main', 'start/app', true, true],
   ['index', 'jobs/claim', true, true],
-  ['app', 'index', false, false],
+  ['start/app', 'index', false, false],
 ];
 
 test('a file of the hub imports lower layers only, and types as far as it may see them', () => {
