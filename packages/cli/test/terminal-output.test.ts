@@ -70,7 +70,7 @@ test('commands write to a terminal through one file only', () => {
     (file) => file.endsWith('.ts') && writes.test(readFileSync(join(directory, file), 'utf8')),
   );
   // The dialogs of prompts.ts are drawn by their library, from texts that it cleans.
-  assert.deepEqual(files.toSorted(), ['io.ts', 'prompts.ts']);
+  assert.deepEqual(files.toSorted(), ['terminal/io.ts', 'terminal/prompts.ts']);
 });
 
 /** Work that grows with the square of this takes minutes; such a test reaches its time limit. */
