@@ -3,7 +3,7 @@ import { type FileRun, runInLanes } from './lanes.ts';
 import { countResults } from './test-summary.ts';
 
 /** More failed files than these are no matter of a busy machine. */
-const FILES_MAX = 8;
+const FILES_MAX = 20;
 
 export interface Repetition {
   /** The reports of all files; of a repeated one, those of its repetition. */

@@ -14,9 +14,8 @@ import type { TestOptions } from './test-options.ts';
 import { findPlace } from './test-place.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
 
-/** Limits of one file; generous, for slow cores that several files share. */
-const computingLimitMs = 180_000;
-const waitingLimitMs = 600_000;
+/** The limit of one file; generous, for slow cores that several files share. */
+const fileLimitMs = 600_000;
 
 /**
  * The tests whose files share processes. Their work is inside the process, so that most of the time
@@ -89,24 +88,24 @@ interface Runs {
 /** A file whose tests use the database is run once for each of the chosen engines. */
 function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
   const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
-  const runsOf = (file: string, limitMs: number): FileRun[] => {
+  const limitMs = options.fileLimitMs ?? fileLimitMs;
+  const runsOf = (file: string): FileRun[] => {
     const kind = { isShared: sharing.test(file), place: findPlace(root, file) };
-    const run = { file, limitMs: options.fileLimitMs ?? limitMs, ...kind };
+    const run = { file, limitMs, ...kind };
     const engines = onEngines.get(file)?.filter((engine) => options.engines.includes(engine));
     return engines === undefined ? [run] : engines.map((engine) => ({ ...run, engine }));
   };
-  const computing = files.computing.flatMap((file) => runsOf(file, computingLimitMs));
+  const computing = files.computing.flatMap(runsOf);
   // Files on the same engine share processes.
   const place = ({ engine }: FileRun) =>
     engine === undefined ? -1 : options.engines.indexOf(engine);
   computing.sort((one, other) => place(one) - place(other));
-  const consoleLimitMs = options.fileLimitMs ?? computingLimitMs;
-  const console = () => runConsoleTests(root, files.console, consoleLimitMs);
+  const console = () => runConsoleTests(root, files.console, limitMs);
   return {
     queues: {
       // First, because it is the longest: all component tests are one run.
       computing: files.console.length > 0 ? [console, ...computing] : computing,
-      waiting: chainByPlace(files.waiting.flatMap((file) => runsOf(file, waitingLimitMs))),
+      waiting: chainByPlace(files.waiting.flatMap(runsOf)),
     },
     needsPostgres: onEngines.size > 0 && options.engines.includes('postgres'),
     engineNote: describeEngines(onEngines, options.engines),

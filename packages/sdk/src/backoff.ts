@@ -6,7 +6,8 @@ const BACKOFF_MAX_MS = 10_000;
 /** If the hub asks for a longer pause, the call fails and the caller decides. */
 export const RETRY_AFTER_MS_MAX = 60_000;
 
-const STATUS_TOO_MANY_REQUESTS = 429;
+/** The hub did not act: the request did not arrive whole in time (408), or it was refused (429). */
+const unactedStatuses: ReadonlySet<number> = new Set([408, 429]);
 /** The hub is stopping (503), or a proxy found no hub (502, 504). The outcome is unknown. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -24,8 +25,8 @@ export interface FailedAttempt {
 /**
  * Returns how long to wait before the next attempt, or null to stop retrying. It uses full jitter,
  * a random part of an exponential maximum, so that the agents of a hub that becomes available again
- * do not all return at once. For the same reason the jitter is added to Retry-After. 429 is retried
- * for every call, because the hub refused it before acting.
+ * do not all return at once. For the same reason the jitter is added to Retry-After. 408 and 429
+ * are retried for every call, because the hub has not acted.
  */
 export function retryDelayMs(failed: FailedAttempt): number | null {
   const { error, attempt } = failed;
@@ -39,7 +40,7 @@ export function retryDelayMs(failed: FailedAttempt): number | null {
 function isTransient(error: unknown, repeatable: boolean): boolean {
   if (error instanceof UnreachableError) return repeatable;
   if (!(error instanceof ApiError)) return false;
-  if (error.status === STATUS_TOO_MANY_REQUESTS) return true;
+  if (unactedStatuses.has(error.status)) return true;
   return repeatable && unavailableStatuses.has(error.status);
 }
 

@@ -130,6 +130,13 @@ test('429 is retried for every call, because the hub has not acted', async (t) =
   assert.deepEqual(waitsMs, [2_125]);
 });
 
+test('408 is retried for every call, because the request did not arrive whole', async (t) => {
+  const late = fail(408, 'INVALID_REQUEST');
+  const { hub, client } = await setUp(t, [late, succeed({ job: {} })]);
+  await client.jobs.release(jobRef);
+  assert.equal(hub.requests.length, 2);
+});
+
 test('the jitter is added to Retry-After in seconds', async (t) => {
   const away = fail(503, 'UNAVAILABLE', { headers: { 'retry-after': '7' } });
   const { client, waitsMs } = await setUp(t, [away, succeed()]);
