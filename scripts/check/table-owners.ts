@@ -53,18 +53,18 @@ export interface TableUse {
   readonly line: number;
 }
 
-/** Words before a table's name in SQL text, and the methods of Kysely that take a name. */
+/** Words before a table's name in SQL text, and the functions that take a table. */
 const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
-const inQuery = /^(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin)$/;
+const inWrite = /^(?:insertRow|insertNewRow|updateRows|deleteRows)$/;
 
 interface TextNode extends SyntaxNode {
   readonly value?: unknown;
   readonly quasis?: readonly { readonly value: { readonly raw: string } }[];
-  readonly callee?: { readonly property?: { readonly name?: string } };
+  readonly callee?: { readonly name?: string };
   readonly arguments?: readonly { readonly value?: unknown }[];
 }
 
-/** The tables that the SQL texts and queries of a file name, of those that have an owner. */
+/** The tables that the SQL texts and writes of a file name, of those that have an owner. */
 export function findTableUses(file: string, source: string): TableUse[] {
   const uses: TableUse[] = [];
   const add = (table: string, offset: number) => {
@@ -79,10 +79,8 @@ export function findTableUses(file: string, source: string): TableUse[] {
       const text = node.quasis?.map(({ value }) => value.raw).join(' ? ') ?? '';
       for (const [, table = ''] of text.matchAll(inSql)) add(table, node.start);
     }
-    const [first] = node.arguments ?? [];
-    if (inQuery.test(node.callee?.property?.name ?? '') && typeof first?.value === 'string') {
-      add(first.value.split(' ')[0] ?? '', node.start);
-    }
+    const table = node.arguments?.[1]?.value;
+    if (inWrite.test(node.callee?.name ?? '') && typeof table === 'string') add(table, node.start);
   });
   return uses;
 }

@@ -29,7 +29,7 @@ interface SourceList {
 }
 
 /** Packages of many small modules, which sources load by name when they first need them. */
-const packages = ['kysely', 'typebox', 'typebox/compile', 'typebox/schema'];
+const packages = ['typebox', 'typebox/compile', 'typebox/schema'];
 /** Running processes may still load parts of a bundle this long after another has replaced it. */
 const keptMs = 24 * 3_600_000;
 const preloadName = 'preload.mjs';
@@ -165,7 +165,7 @@ function findManifests(root: string, sources: Iterable<string>): string[] {
 /** Packages that starts of hubs, commands and agents load, with what they depend on. */
 const startPackages = new RegExp(
   `^(${[
-    ...['kysely', 'typebox', 'fastify', '@fastify/cookie', 'croner'],
+    ...['typebox', 'fastify', '@fastify/cookie', 'croner'],
     ...['commander', 'yaml', 'fast-wrap-ansi'],
     ...['zod', '@agentclientprotocol/sdk', '@modelcontextprotocol/server', '@ai-sdk/[a-z-]+'],
   ].join('|')})(/|$)`,

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
@@ -52,7 +53,7 @@ export function listMemberships(
 }
 
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
-  await tx.run(tx.build.insertInto('memberships').values(row));
+  await insertRow(tx, 'memberships', row);
 }
 
 /**

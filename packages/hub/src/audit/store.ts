@@ -1,5 +1,6 @@
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { allColumns, listColumns } from '../db/schema/columns.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
@@ -19,19 +20,19 @@ export function listAuditEntries(
   filter: AuditFilter,
   page: { limit: number; before: number | null },
 ): Promise<AuditEntry[]> {
-  let query = reader.build
-    .selectFrom('audit_entries')
-    .select(listColumns('audit_entries'))
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1);
-  if (page.before !== null) query = query.where('seq', '<', page.before);
-  if (filter.actor !== undefined) query = query.where('actor', '=', filter.actor);
-  if (filter.action !== undefined) query = query.where('action', '=', filter.action);
-  if (filter.subject !== undefined) query = query.where('subject', '=', filter.subject);
-  if (filter.fromMs !== undefined) query = query.where('at', '>=', filter.fromMs);
-  if (filter.untilMs !== undefined) query = query.where('at', '<', filter.untilMs);
-  return reader.all(query);
+  const { sql, values } = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['seq < ?', page.before],
+    ['actor = ?', filter.actor],
+    ['action = ?', filter.action],
+    ['subject = ?', filter.subject],
+    ['at >= ?', filter.fromMs],
+    ['at < ?', filter.untilMs],
+  ]);
+  return reader.allSql(
+    `SELECT ${allColumns.audit_entries} FROM audit_entries WHERE ${sql} ORDER BY seq DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
 }
 
 /** The entries after a number, oldest first. */

@@ -1,8 +1,7 @@
 import type { Change } from '@signalbox/contract';
-import type { Compilable } from 'kysely';
-import type { BatchedWork, Database, Reader, SqlValue, Tx } from '../db/engine.ts';
-import { isRead } from '../db/statements.ts';
-import { readStatement, type WritingStatement } from './read-statement.ts';
+import type { BatchedWork, Database, Reader, RowWrite, SqlValue, Tx } from '../db/engine.ts';
+import { isRead } from '../db/is-read.ts';
+import { readStatement, type WritingStatement, type WrittenRow } from './read-statement.ts';
 import { type WatchedTable, watchedTables } from './watched-tables.ts';
 
 /** A committed change. A workspace that is null: of any workspace. */
@@ -57,10 +56,6 @@ class WatchedTx implements Tx {
     return this.#tx.engine;
   }
 
-  get build(): Reader['build'] {
-    return this.#tx.build;
-  }
-
   get rowLock(): Reader['rowLock'] {
     return this.#tx.rowLock;
   }
@@ -73,16 +68,6 @@ class WatchedTx implements Tx {
     return this.#tx.nowMs;
   }
 
-  all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.allSql(sql, parameters as SqlValue[]);
-  }
-
-  first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    const { sql, parameters } = query.compile();
-    return this.firstSql(sql, parameters as SqlValue[]);
-  }
-
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
     if (!isRead(sql)) this.#note(sql, values);
     return this.#tx.allSql(sql, values);
@@ -93,9 +78,9 @@ class WatchedTx implements Tx {
     return this.#tx.firstSql(sql, values);
   }
 
-  run(query: Compilable<unknown>): Promise<{ changes: number }> {
-    const { sql, parameters } = query.compile();
-    return this.runSql(sql, parameters as SqlValue[]);
+  write(write: RowWrite): Promise<{ changes: number }> {
+    this.#noteRow(write);
+    return this.#tx.write(write);
   }
 
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
@@ -123,18 +108,42 @@ class WatchedTx implements Tx {
   #note(sql: string, values: readonly SqlValue[]): void {
     const announced = announcedBy(sql);
     if (announced === null) return;
-    const { kind, id: idColumn, columns, set, where } = announced;
-    const textAt = (column: string | null) => {
-      const at = column === null ? undefined : where.get(column);
-      const value = at === undefined ? null : values[at];
+    const { columns, set, where } = announced;
+    const valueAt = (at: number | undefined) => (at === undefined ? undefined : values[at]);
+    this.#noteChange(announced, {
+      columns,
+      valueIn: (column) => valueAt(set.get(column)),
+      chosenBy: (column) => valueAt(where.get(column)),
+    });
+  }
+
+  #noteRow({ verb, table, set, where }: RowWrite): void {
+    const watched = watchedTables[table];
+    const columns = Object.keys(set);
+    if (watched === undefined || (verb === 'update' && isSilent(watched, columns))) return;
+    this.#noteChange(watched, {
+      columns,
+      valueIn: (column) => set[column],
+      chosenBy: (column) => (verb === 'insert' ? set[column] : where[column]),
+    });
+  }
+
+  #noteChange(
+    { kind, id: idColumn }: WatchedTable,
+    {
+      columns,
+      valueIn,
+      chosenBy,
+    }: Pick<WrittenRow, 'columns' | 'valueIn'> & {
+      chosenBy(column: string): SqlValue | undefined;
+    },
+  ): void {
+    const textOf = (column: string | null) => {
+      const value = column === null ? null : chosenBy(column);
       return typeof value === 'string' ? value : null;
     };
-    const workspaceId = textAt('workspace_id');
-    const id = textAt(idColumn);
-    const valueIn = (column: string) => {
-      const at = set.get(column);
-      return at === undefined ? undefined : values[at];
-    };
+    const workspaceId = textOf('workspace_id');
+    const id = textOf(idColumn);
     for (const changed of kind({ workspaceId, id, columns, valueIn })) {
       this.#add({ workspaceId, kind: changed, id });
     }
@@ -166,7 +175,10 @@ function readAnnounced(sql: string): Announced | null {
   const table = statement === null ? undefined : watchedTables[statement.table];
   if (statement === null || table === undefined) return null;
   const { verb, columns } = statement;
-  // An update whose columns were not understood is announced.
-  const isSilent = columns.length > 0 && columns.every((column) => table.silent?.includes(column));
-  return verb === 'update' && isSilent ? null : { ...statement, ...table };
+  return verb === 'update' && isSilent(table, columns) ? null : { ...statement, ...table };
+}
+
+/** An update whose columns were not understood is announced. */
+function isSilent({ silent }: WatchedTable, columns: readonly string[]): boolean {
+  return columns.length > 0 && columns.every((column) => silent?.includes(column));
 }

@@ -75,13 +75,8 @@ export function watchSchema(database: Database, schema: SchemaWatch): Database {
     },
     reader: {
       engine: reader.engine,
-      get build() {
-        return reader.build;
-      },
       rowLock: reader.rowLock,
       kept: reader.kept,
-      all: (query) => reader.all(query).catch(explain),
-      first: (query) => reader.first(query).catch(explain),
       allSql: <Row>(sql: string, values: readonly SqlValue[]) =>
         reader.allSql<Row>(sql, values).catch(explain),
       firstSql: <Row>(sql: string, values: readonly SqlValue[]) =>

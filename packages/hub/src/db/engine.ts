@@ -1,4 +1,3 @@
-import type { Compilable, Kysely } from 'kysely';
 import type { Schema } from './schema/tables.ts';
 
 /*
@@ -76,7 +75,8 @@ export interface Tx extends Reader {
    * PostgreSQL, a concurrent action that takes it before its first read takes a round trip more.
    */
   readonly nowMs: number;
-  run(query: Compilable<unknown>): Promise<{ changes: number }>;
+  /** Use the functions of `row-write.ts`, which know the columns of each table. */
+  write(write: RowWrite): Promise<{ changes: number }>;
   runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
   /**
    * Writes one row without waiting for it: on PostgreSQL the statement leaves together with the
@@ -102,6 +102,18 @@ export interface Tx extends Reader {
   afterCommit(call: () => void): void;
 }
 
+/** A write of one table, as data. The columns are equal to the values; null is a value. */
+export interface RowWrite {
+  readonly verb: 'insert' | 'update' | 'delete';
+  readonly table: keyof Schema;
+  /** The row that is inserted, or the columns that are updated. */
+  readonly set: Readonly<Record<string, SqlValue>>;
+  /** Chooses the rows that are updated or deleted. */
+  readonly where: Readonly<Record<string, SqlValue>>;
+  /** The columns of a unique index: nothing is inserted beside a row that has the same values. */
+  readonly unless: readonly string[];
+}
+
 /** Reads that are made once for several actions, such as locking the next ready entries. */
 export interface BatchedWork<Input, Output> {
   /** @returns one output for each input, in their order. */
@@ -109,13 +121,10 @@ export interface BatchedWork<Input, Output> {
 }
 
 /**
- * Reads rows. Statements are SQL text with `?` placeholders, which each engine prepares once; a
- * few are Kysely queries made with `build`.
+ * Reads rows. Statements are SQL text with `?` placeholders, which each engine prepares once.
  */
 export interface Reader {
   readonly engine: EngineName;
-  /** Builds queries for this engine and never runs them. */
-  readonly build: Kysely<Schema>;
   /**
    * The end of a SELECT of a single row that is going to be written: a row lock within an action on
    * PostgreSQL, where other actions may be writing the same row, and empty everywhere else.
@@ -127,8 +136,6 @@ export interface Reader {
    * find them read early. Null everywhere else.
    */
   readonly kept: KeptReads | null;
-  all<Row>(query: Compilable<Row>): Promise<Row[]>;
-  first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined>;
 }

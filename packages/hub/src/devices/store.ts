@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
@@ -39,7 +40,7 @@ export async function insertDevice(
   draft: Omit<DeviceRow, keyof typeof unanswered | 'created_at'>,
 ): Promise<DeviceRow> {
   const row: DeviceRow = { ...draft, ...unanswered, created_at: tx.nowMs };
-  await tx.run(tx.build.insertInto('device_sessions').values(row));
+  await insertRow(tx, 'device_sessions', row);
   return row;
 }
 
@@ -70,9 +71,7 @@ export async function updateDevice(
     >
   >,
 ): Promise<void> {
-  await tx.run(
-    tx.build.updateTable('device_sessions').set(change).where('device_id', '=', deviceId),
-  );
+  await updateRows(tx, 'device_sessions', { device_id: deviceId }, change);
 }
 
 /** The number of wrong codes of a block of addresses since a time, and when the first was sent. */

@@ -1,11 +1,12 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
 export type IntegrationSecretRow = IntegrationSecretsTable;
 
 export async function insertIntegrationSecret(tx: Tx, row: IntegrationSecretRow): Promise<void> {
-  await tx.run(tx.build.insertInto('integration_secrets').values(row));
+  await insertRow(tx, 'integration_secrets', row);
 }
 
 /** The live secrets of a workspace, oldest first. */

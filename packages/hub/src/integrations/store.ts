@@ -1,4 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { insertNewRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
@@ -18,13 +19,7 @@ export type IntegrationEventHead = Omit<
  * @returns whether the event was inserted.
  */
 export async function insertEvent(tx: Tx, row: IntegrationEventRow): Promise<boolean> {
-  const { changes } = await tx.run(
-    tx.build
-      .insertInto('integration_events')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['workspace_id', 'key_hash']).doNothing()),
-  );
-  return changes > 0;
+  return insertNewRow(tx, 'integration_events', row, ['workspace_id', 'key_hash']);
 }
 
 export function readEvent(

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 import { hashLinkToken } from '../people/link-token.ts';
@@ -13,7 +14,7 @@ export async function insertInvitation(
   draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
 ): Promise<InvitationRow> {
   const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
-  await tx.run(tx.build.insertInto('invitations').values(row));
+  await insertRow(tx, 'invitations', row);
   return row;
 }
 

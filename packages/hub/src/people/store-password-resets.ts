@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
 
@@ -26,7 +27,7 @@ export async function insertPasswordReset(
     used_at: null,
     replaced_at: null,
   };
-  await tx.run(tx.build.insertInto('password_resets').values(row));
+  await insertRow(tx, 'password_resets', row);
 }
 
 /** Replaces the unused link of a person, also an expired one. Returns how many there were. */

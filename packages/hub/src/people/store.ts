@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
@@ -60,7 +61,7 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
 }
 
 export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
-  await tx.run(tx.build.insertInto('people').values(row));
+  await insertRow(tx, 'people', row);
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -93,7 +94,7 @@ export async function insertSession(
     confirmed_at: tx.nowMs,
     revoked_at: null,
   };
-  await tx.run(tx.build.insertInto('sessions').values(row));
+  await insertRow(tx, 'sessions', row);
 }
 
 /** A session with the name of its person. */

@@ -1,6 +1,8 @@
+import { conditions } from '../db/conditions.ts';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept, firstKept } from '../db/kept-reads.ts';
-import { allColumns, columnsOf, listColumns } from '../db/schema/columns.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
+import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
 
@@ -31,21 +33,12 @@ export function readRepositoryByHash(
 }
 
 export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  await tx.run(tx.build.insertInto('repositories').values(row));
+  await insertRow(tx, 'repositories', row);
 }
 
 export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  await tx.run(
-    tx.build
-      .updateTable('repositories')
-      .set({
-        label: row.label,
-        status: row.status,
-        updated_at: row.updated_at,
-      })
-      .where('workspace_id', '=', row.workspace_id)
-      .where('repo_id', '=', row.repo_id),
-  );
+  const { workspace_id, repo_id, label, status, updated_at } = row;
+  await updateRows(tx, 'repositories', { workspace_id, repo_id }, { label, status, updated_at });
 }
 
 const repositoriesById: KeptRead = {
@@ -110,14 +103,15 @@ export function listRepositories(
   workspaceId: string,
   page: { limit: number; before: string | null },
 ): Promise<RepositoryRow[]> {
-  let query = reader.build
-    .selectFrom('repositories')
-    .select(listColumns('repositories'))
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('repo_id', 'desc')
-    .limit(page.limit + 1);
-  if (page.before !== null) query = query.where('repo_id', '<', page.before);
-  return reader.all(query);
+  const { sql, values } = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['repo_id < ?', page.before],
+  ]);
+  return reader.allSql(
+    `SELECT ${allColumns.repositories} FROM repositories WHERE ${sql}
+     ORDER BY repo_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
 }
 
 /** Records that a token has named a repository: its agents serve it by default. */

@@ -1,5 +1,7 @@
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { allColumns, listColumns } from '../db/schema/columns.ts';
+import { insertNewRow, updateRows } from '../db/row-write.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { RunsTable } from '../db/schema/tables.ts';
 
 export type RunRow = RunsTable;
@@ -29,15 +31,7 @@ export function readRunByRef(
 
 /** Adds a run unless its reference is taken. @returns whether it was added. */
 export async function insertRun(tx: Tx, row: RunRow): Promise<{ added: boolean }> {
-  const { changes } = await tx.run(
-    tx.build
-      .insertInto('runs')
-      .values(row)
-      .onConflict((conflict) =>
-        conflict.columns(['workspace_id', 'repo_id', 'run_ref']).doNothing(),
-      ),
-  );
-  return { added: changes > 0 };
+  return { added: await insertNewRow(tx, 'runs', row, ['workspace_id', 'repo_id', 'run_ref']) };
 }
 
 export type RunChanges = Partial<
@@ -58,13 +52,8 @@ export async function updateRun(
   row: Pick<RunRow, 'workspace_id' | 'run_id'>,
   changes: RunChanges,
 ): Promise<void> {
-  await tx.run(
-    tx.build
-      .updateTable('runs')
-      .set({ ...changes, updated_at: tx.nowMs })
-      .where('workspace_id', '=', row.workspace_id)
-      .where('run_id', '=', row.run_id),
-  );
+  const { workspace_id, run_id } = row;
+  await updateRows(tx, 'runs', { workspace_id, run_id }, { ...changes, updated_at: tx.nowMs });
 }
 
 /** Unblocks a run that waits for a decision request, which is answered now. */
@@ -93,15 +82,15 @@ export function listRuns(
   filter: RunFilter,
   page: { limit: number; before: string | null },
 ): Promise<RunRow[]> {
-  let query = reader.build
-    .selectFrom('runs')
-    .select(listColumns('runs'))
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('run_id', 'desc')
-    .limit(page.limit + 1);
-  if (filter.repoId !== undefined) query = query.where('repo_id', '=', filter.repoId);
-  if (filter.runRef !== undefined) query = query.where('run_ref', '=', filter.runRef);
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (page.before !== null) query = query.where('run_id', '<', page.before);
-  return reader.all(query);
+  const { sql, values } = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['repo_id = ?', filter.repoId],
+    ['run_ref = ?', filter.runRef],
+    ['status = ?', filter.status],
+    ['run_id < ?', page.before],
+  ]);
+  return reader.allSql(
+    `SELECT ${allColumns.runs} FROM runs WHERE ${sql} ORDER BY run_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TokensTable } from '../db/schema/tables.ts';
 
@@ -106,7 +107,7 @@ export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
     revoked_at: null,
     created_by: draft.createdBy,
   };
-  await tx.run(tx.build.insertInto('tokens').values(row));
+  await insertRow(tx, 'tokens', row);
 }
 
 /** Revokes a token. Returns false if it was revoked already. */

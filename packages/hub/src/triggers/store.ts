@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { TriggersTable } from '../db/schema/integrations.ts';
 
@@ -65,20 +66,14 @@ export async function countTriggers(reader: Reader, workspaceId: string): Promis
 }
 
 export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
-  await tx.run(tx.build.insertInto('triggers').values(row));
+  await insertRow(tx, 'triggers', row);
 }
 
 export async function updateTrigger(
   tx: Tx,
   { workspace_id, trigger_id, ...changes }: TriggerRow,
 ): Promise<void> {
-  await tx.run(
-    tx.build
-      .updateTable('triggers')
-      .set(changes)
-      .where('workspace_id', '=', workspace_id)
-      .where('trigger_id', '=', trigger_id),
-  );
+  await updateRows(tx, 'triggers', { workspace_id, trigger_id }, changes);
 }
 
 export async function deleteTriggerRow(
@@ -86,11 +81,8 @@ export async function deleteTriggerRow(
   workspaceId: string,
   triggerId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    'DELETE FROM triggers WHERE workspace_id = ? AND trigger_id = ?',
-    [workspaceId, triggerId],
-  );
-  return changes > 0;
+  const row = { workspace_id: workspaceId, trigger_id: triggerId };
+  return (await deleteRows(tx, 'triggers', row)) > 0;
 }
 
 /** Lists schedules whose slot is due, in all workspaces, longest due first. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { allColumns, listColumns } from '../db/schema/columns.ts';
+import { allColumns } from '../db/schema/columns.ts';
 import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
 export type ResolutionRow = ResolutionsTable;
@@ -86,13 +86,10 @@ export async function listResolutions(
   uncertaintyIds: readonly string[],
 ): Promise<ResolutionRow[]> {
   if (uncertaintyIds.length === 0) return [];
-  return reader.all(
-    reader.build
-      .selectFrom('resolutions')
-      .select(listColumns('resolutions'))
-      .where('workspace_id', '=', workspaceId)
-      .where('uncertainty_id', 'in', uncertaintyIds)
-      .orderBy('uncertainty_id')
-      .orderBy('seq'),
+  return reader.allSql(
+    `SELECT ${allColumns.resolutions} FROM resolutions
+     WHERE workspace_id = ? AND uncertainty_id IN (SELECT value FROM json_each(?))
+     ORDER BY uncertainty_id, seq`,
+    [workspaceId, JSON.stringify(uncertaintyIds)],
   );
 }

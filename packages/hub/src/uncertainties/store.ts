@@ -1,6 +1,7 @@
 import { UNDO_MS_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
@@ -46,7 +47,7 @@ export async function hasDecisionRequest(
 }
 
 export async function insertUncertainty(tx: Tx, row: UncertaintyRow): Promise<void> {
-  await tx.run(tx.build.insertInto('uncertainties').values(row));
+  await insertRow(tx, 'uncertainties', row);
 }
 
 /**

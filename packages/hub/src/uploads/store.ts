@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
@@ -29,7 +30,7 @@ export function readNewestStored(
 }
 
 export async function insertUpload(tx: Tx, row: UploadRow): Promise<void> {
-  await tx.run(tx.build.insertInto('uploads').values(row));
+  await insertRow(tx, 'uploads', row);
 }
 
 /** @returns false when the upload was stored already. */

@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { WorkspacesTable } from '../db/schema/tables.ts';
 
@@ -83,7 +84,7 @@ export async function insertWorkspace(
     redact_secrets: 1,
     ...notPaused,
   };
-  await tx.run(tx.build.insertInto('workspaces').values(row));
+  await insertRow(tx, 'workspaces', row);
   return row;
 }
 
@@ -97,9 +98,7 @@ export async function updateWorkspaceSettings(
   workspaceId: string,
   settings: WorkspaceSettings,
 ): Promise<void> {
-  await tx.run(
-    tx.build.updateTable('workspaces').set(settings).where('workspace_id', '=', workspaceId),
-  );
+  await updateRows(tx, 'workspaces', { workspace_id: workspaceId }, settings);
 }
 
 /** Pauses or resumes the queue of the whole workspace. */

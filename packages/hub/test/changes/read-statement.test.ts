@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readStatement } from '../../src/changes/read-statement.ts';
-import { postgresQueries, sqliteQueries } from '../../src/db/statements.ts';
+import type { RowWrite } from '../../src/db/engine.ts';
+import { toStatement } from '../../src/db/row-write.ts';
 
 const read = (sql: string) => readStatement(sql, (table) => table === 'runs' || table === 'jobs');
 
@@ -56,20 +57,49 @@ test('row locks, other tables and upserts of other tables are no writes of a tab
   assert.equal(read('INSERT INTO other (job_id) VALUES (?) ON CONFLICT DO UPDATE SET a = 1'), null);
 });
 
-for (const [name, queries] of [
-  ['sqlite', sqliteQueries()],
-  ['postgres', postgresQueries()],
-] as const) {
-  test(`built queries are read like written ones: ${name}`, () => {
-    const { sql } = queries
-      .updateTable('runs')
-      .set({ status: 'done', run_ref: 'x' })
-      .where('workspace_id', '=', 'ws_1')
-      .where('run_id', '=', 'run_1')
-      .compile();
-    const statement = read(sql);
-    assert.deepEqual(statement?.columns, ['status', 'run_ref']);
-    assert.equal(statement.where.get('workspace_id'), 2);
-    assert.equal(statement.where.get('run_id'), 3);
+test('the text of a write tells what its data does', () => {
+  const set = { title: 't', message: null };
+  const row = { workspace_id: 'ws_1', run_id: 'run_1' };
+  const [insert, update, remove] = [
+    { verb: 'insert', set: { ...row, ...set }, where: {} },
+    { verb: 'update', set, where: row },
+    { verb: 'delete', set: {}, where: row },
+  ].map((write) => toStatement({ ...write, table: 'runs', unless: [] } as RowWrite));
+  const told = [insert, update, remove].map((text) => {
+    const statement = read(text?.sql ?? '');
+    const valuesOf = (places: ReadonlyMap<string, number> | undefined) =>
+      Object.fromEntries([...(places ?? [])].map(([name, at]) => [name, text?.values[at]]));
+    return [statement?.verb, valuesOf(statement?.set), valuesOf(statement?.where)];
   });
-}
+  assert.deepEqual(told, [
+    ['insert', { ...row, ...set }, { ...row, ...set }],
+    ['update', set, row],
+    ['delete', {}, row],
+  ]);
+});
+
+test('a column without a value is told apart, and a row that exists may stay', () => {
+  const update = toStatement({
+    verb: 'update',
+    table: 'runs',
+    set: { title: 't' },
+    where: { workspace_id: 'ws_1', goal: null },
+    unless: [],
+  });
+  assert.deepEqual(update, {
+    sql: 'UPDATE runs SET title = ? WHERE workspace_id = ? AND goal IS NULL',
+    values: ['t', 'ws_1'],
+  });
+  const insert = toStatement({
+    verb: 'insert',
+    table: 'runs',
+    set: { workspace_id: 'ws_1', run_ref: 'r' },
+    where: {},
+    unless: ['workspace_id', 'run_ref'],
+  });
+  assert.equal(
+    insert.sql,
+    'INSERT INTO runs (workspace_id, run_ref) VALUES (?, ?) ' +
+      'ON CONFLICT (workspace_id, run_ref) DO NOTHING',
+  );
+});

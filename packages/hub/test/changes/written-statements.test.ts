@@ -17,7 +17,6 @@ const writePattern = new RegExp(
 );
 /** In place of what a text is completed with. */
 const PART = ' PART ';
-const queryMethods = ['insertInto', 'updateTable', 'deleteFrom'];
 
 /** Statements on rows of all workspaces: their changes are announced to every workspace. */
 const ofAllWorkspaces = [
@@ -41,8 +40,6 @@ interface TextNode {
   readonly type: string;
   readonly value?: unknown;
   readonly quasis?: readonly { readonly value: { readonly raw: string } }[];
-  readonly callee?: { readonly property?: { readonly name?: string } };
-  readonly arguments?: readonly { readonly value?: unknown }[];
 }
 
 function visitNodes(tree: unknown, see: (node: TextNode) => void): void {
@@ -87,18 +84,10 @@ test('every statement that writes a watched table is understood', () => {
       if (node.type === 'TemplateLiteral') {
         judge(node, node.quasis?.map(({ value }) => value.raw).join(PART) ?? '');
       }
-      const method = node.callee?.property?.name ?? '';
-      const table = node.arguments?.[0]?.value;
-      const isQuery = /(?:Into|Table|From|Using)$/.test(method) && method !== 'selectFrom';
-      if (!isQuery || typeof table !== 'string' || !isWatched(table)) return;
-      statements += 1;
-      if (!queryMethods.includes(method)) {
-        faults.push(`${place(node)} ${method} is not known`);
-      }
     });
   }
   assert.deepEqual(faults, []);
-  assert.ok(statements > 80, `${statements} statements`);
+  assert.ok(statements > 60, `${statements} statements`);
 });
 
 test('a new shape of statement is found', () => {

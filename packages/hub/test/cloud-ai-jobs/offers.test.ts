@@ -8,6 +8,7 @@ import {
 } from '../../src/cloud-ai-jobs/offer.ts';
 import { addContextItem, type ContextItemDraft } from '../../src/context/add-item.ts';
 import { listItemHeads, readItemBySource } from '../../src/context/store.ts';
+import { insertRow } from '../../src/db/row-write.ts';
 import type { UncertaintiesTable } from '../../src/db/schema/uncertainties.ts';
 import type { Hooks } from '../../src/start/hooks.ts';
 import { putCloudAiSettingsRow } from '../../src/workspaces/store-cloud-ai-settings.ts';
@@ -51,7 +52,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
     ask: (values: Partial<UncertaintiesTable> = {}) =>
       database.write(null, async (tx) => {
         const row = uncertaintyOf(workspaceId, values);
-        await tx.run(tx.build.insertInto('uncertainties').values(row));
+        await insertRow(tx, 'uncertainties', row);
         return { row, offered: await offerDecisionDraft(deps, tx, row) };
       }),
     summaryOf: (itemId: string) =>

@@ -1,11 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import type { Compilable } from 'kysely';
 import { HubError } from '../../base/errors.ts';
 import { FairTurns } from '../../base/fair-turns.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
 import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
-import { postgresQueries } from '../statements.ts';
 import { readServerWarnings } from './check-server.ts';
 import { EarlyReads } from './early-reads.ts';
 import { ExclusiveLine } from './exclusive-line.ts';
@@ -342,9 +340,6 @@ function takeDisjoint(scope: Scope, limit: number): WaitingAction[] {
 /** Reads committed data, each statement on any free connection. */
 class PostgresReader implements Reader {
   readonly engine = 'postgres';
-  get build() {
-    return postgresQueries();
-  }
   readonly rowLock = '';
   readonly kept = null;
   readonly #sessions: Sessions;
@@ -356,15 +351,6 @@ class PostgresReader implements Reader {
     this.#sessions = sessions;
     this.#shortReads = new ShortReads(sessions, Math.max(1, readersMax - longReadsMax));
     this.#longReads = new FairTurns(longReadsMax);
-  }
-
-  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.allSql(sql, parameters as SqlValue[]);
-  }
-
-  async first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    return (await this.all(query))[0];
   }
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {

@@ -1,7 +1,7 @@
-import type { Compilable } from 'kysely';
 import { assert } from '../../base/errors.ts';
 import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
-import { isRead, postgresQueries } from '../statements.ts';
+import { isRead } from '../is-read.ts';
+import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
 
@@ -69,15 +69,8 @@ export function openTx(
     const { changes } = await runner.query(text, values);
     if (changes !== 1) throw new Error(`a statement changed ${changes} rows instead of one`);
   }
-  function compile(compilable: Compilable<unknown>): [string, SqlValue[]] {
-    const { sql, parameters } = compilable.compile();
-    return [sql, parameters as SqlValue[]];
-  }
   const tx: ActionTx = {
     engine: 'postgres',
-    get build() {
-      return postgresQueries();
-    },
     rowLock: ' FOR NO KEY UPDATE',
     kept,
     get nowMs() {
@@ -87,13 +80,14 @@ export function openTx(
     get hasWritten() {
       return hasWritten;
     },
-    all: async <Row>(q: Compilable<Row>) => (await query<Row>(...compile(q))).rows,
-    first: async <Row>(q: Compilable<Row>) => (await query<Row>(...compile(q))).rows[0],
     allSql: async <Row>(sql: string, values: readonly SqlValue[]) =>
       (await query<Row>(sql, values)).rows,
     firstSql: async <Row>(sql: string, values: readonly SqlValue[]) =>
       (await query<Row>(sql, values)).rows[0],
-    run: async (q) => ({ changes: (await query(...compile(q))).changes }),
+    write(write) {
+      const { sql, values } = toStatement(write);
+      return tx.runSql(sql, values);
+    },
     runSql: async (sql, values) => ({ changes: (await query(sql, values)).changes }),
     send(sql, values) {
       noteWrite();

@@ -1,6 +1,6 @@
 import { HubError } from '../../base/errors.ts';
 import type { BatchedWork, SqlValue } from '../engine.ts';
-import { isRead } from '../statements.ts';
+import { isRead } from '../is-read.ts';
 import {
   type MergedStatement,
   mergeStatement,

@@ -1,4 +1,4 @@
-/** The tables of cloud AI jobs as Kysely sees them; `tables.ts` has the conventions. */
+/** The tables of cloud AI jobs; `tables.ts` has the conventions. */
 
 export interface CloudAiJobsTable {
   workspace_id: string;

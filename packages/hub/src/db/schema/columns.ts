@@ -106,9 +106,3 @@ export const allColumns = checked({
 export function columnsOf(alias: string, table: keyof typeof allColumns): string {
   return allColumns[table].replaceAll(/\w+/g, `${alias}.$&`);
 }
-
-/** The same, for a query that is built. */
-export function listColumns<Table extends keyof typeof allColumns>(table: Table) {
-  // `checked` compares the text with the table.
-  return allColumns[table].split(/,\s*/) as unknown as readonly (keyof Schema[Table])[];
-}

@@ -1,4 +1,3 @@
-import type { Generated } from 'kysely';
 import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
 import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
@@ -8,7 +7,7 @@ import type { UncertaintySchema } from './uncertainties.ts';
 import type { UploadSchema } from './uploads.ts';
 
 /*
- * The tables as Kysely sees them; `migrations/` creates them. Times are integers in ms since the
+ * The columns of the tables; `migrations/` creates them. Times are integers in ms since the
  * epoch, flags are 0 or 1, JSON is text. Every table of a workspace leads its keys with
  * workspace_id, so that the schema can be distributed by workspace.
  */
@@ -369,7 +368,7 @@ export interface AuditEntriesTable {
 export interface SchemaMigrationsTable {
   version: number;
   name: string;
-  applied_at: Generated<number>;
+  applied_at: number;
 }
 
 export interface Schema

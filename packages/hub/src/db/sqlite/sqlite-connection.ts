@@ -1,8 +1,6 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
-import type { Compilable } from 'kysely';
 import { StartError } from '../data-directory.ts';
 import type { Reader, SqlValue } from '../engine.ts';
-import { sqliteQueries } from '../statements.ts';
 import { KeptRows, sourcesWritten } from './kept-rows.ts';
 
 /** How long opening waits for a lock of another process, such as a CLI command. */
@@ -35,9 +33,6 @@ export interface ConnectionOptions {
 /** A connection with its prepared statements. */
 export class Connection implements Reader {
   readonly engine = 'sqlite';
-  get build() {
-    return sqliteQueries();
-  }
   readonly rowLock = '';
   readonly kept: KeptRows | null;
   readonly #db: DatabaseSync;
@@ -132,16 +127,6 @@ export class Connection implements Reader {
     // With setReturnArrays, a row is a list of values.
     const [version] = this.#prepare('PRAGMA data_version').statement.get() as unknown as [number];
     return version;
-  }
-
-  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.allSql(sql, parameters as SqlValue[]);
-  }
-
-  async first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    const { sql, parameters } = query.compile();
-    return this.firstSql(sql, parameters as SqlValue[]);
   }
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {

@@ -445,13 +445,8 @@ function createDurableReader(
   };
   return {
     engine: reader.engine,
-    get build() {
-      return reader.build;
-    },
     rowLock: reader.rowLock,
     kept: null,
-    all: (query) => guard(() => reader.all(query)),
-    first: (query) => guard(() => reader.first(query)),
     allSql: (sql, values) => guard(() => reader.allSql(sql, values)),
     firstSql: (sql, values) => guard(() => reader.firstSql(sql, values)),
   };

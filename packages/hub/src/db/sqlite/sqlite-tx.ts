@@ -1,15 +1,12 @@
-import type { Compilable } from 'kysely';
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
-import { isRead, sqliteQueries } from '../statements.ts';
+import type { BatchedWork, KeptReads, RowWrite, SqlValue, Tx } from '../engine.ts';
+import { isRead } from '../is-read.ts';
+import { toStatement } from '../row-write.ts';
 import type { Connection } from './sqlite-connection.ts';
 
 /** The `Tx` of one action on SQLite, and what its transaction has to know about it afterwards. */
 export class SqliteTx implements Tx {
   readonly engine = 'sqlite';
-  get build() {
-    return sqliteQueries();
-  }
   readonly rowLock = '';
   readonly kept: KeptReads | null;
   readonly nowMs: number;
@@ -25,16 +22,6 @@ export class SqliteTx implements Tx {
     this.nowMs = nowMs;
   }
 
-  all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.allSql(sql, parameters as SqlValue[]);
-  }
-
-  first<Row>(query: Compilable<Row>): Promise<Row | undefined> {
-    const { sql, parameters } = query.compile();
-    return this.firstSql(sql, parameters as SqlValue[]);
-  }
-
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
     this.hasWritten ||= !isRead(sql);
     return this.#writer.allSql(sql, values);
@@ -45,9 +32,9 @@ export class SqliteTx implements Tx {
     return this.#writer.firstSql(sql, values);
   }
 
-  run(query: Compilable<unknown>): Promise<{ changes: number }> {
-    const { sql, parameters } = query.compile();
-    return this.runSql(sql, parameters as SqlValue[]);
+  write(write: RowWrite): Promise<{ changes: number }> {
+    const { sql, values } = toStatement(write);
+    return this.runSql(sql, values);
   }
 
   async runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
