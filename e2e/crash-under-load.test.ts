@@ -12,7 +12,7 @@ import { makeTempDir } from './temp-dir.ts';
 
 const CLIENTS = 64;
 /** SIGNALBOX_TEST_KILLS asks for more than the usual number. */
-const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 10);
+const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 5);
 /** Jobs that are finished between two kills; the number is drawn for each. */
 const JOBS_MIN = 64;
 const JOBS_MAX = 320;

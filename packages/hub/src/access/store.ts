@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
@@ -74,11 +74,7 @@ export async function updateRole(
   personId: string,
   role: Role,
 ): Promise<void> {
-  await tx.runSql('UPDATE memberships SET role = ? WHERE workspace_id = ? AND person_id = ?', [
-    role,
-    workspaceId,
-    personId,
-  ]);
+  await updateRows(tx, 'memberships', { workspace_id: workspaceId, person_id: personId }, { role });
 }
 
 export async function deleteMembership(
@@ -86,8 +82,5 @@ export async function deleteMembership(
   workspaceId: string,
   personId: string,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM memberships WHERE workspace_id = ? AND person_id = ?', [
-    workspaceId,
-    personId,
-  ]);
+  await deleteRows(tx, 'memberships', { workspace_id: workspaceId, person_id: personId });
 }

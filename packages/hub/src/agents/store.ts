@@ -5,6 +5,7 @@ import {
 } from '@signalbox/contract';
 import type { KeptRead, Reader, SqlValue, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
@@ -63,60 +64,28 @@ export function readAgentOfMachine(
   );
 }
 
-const agentColumns = [
-  'workspace_id',
-  'agent_id',
-  'principal_id',
-  'token_id',
-  'machine_fingerprint',
-  'display_name',
-  'status',
-  'capabilities',
-  'agent_version',
-  'platform',
-  'arch',
-  'last_seen_at',
-  'created_at',
-  'command',
-  'command_number',
-  'command_reason',
-  'command_by',
-  'command_by_name',
-  'command_asked_at',
-  'command_acknowledged_at',
-] as const satisfies readonly (keyof AgentRow)[];
-
-const INSERT_AGENT = `INSERT INTO agents (${agentColumns.join(', ')})
-  VALUES (${agentColumns.map(() => '?').join(', ')})`;
-
 export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
-  await tx.runSql(
-    INSERT_AGENT,
-    agentColumns.map((column) => row[column]),
-  );
+  await insertRow(tx, 'agents', row);
 }
 
 /** Writes the fields that each heartbeat reports. */
 export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
-  await tx.runSql(
-    `UPDATE agents SET token_id = ?, display_name = ?, status = ?, capabilities = ?,
-       agent_version = ?, platform = ?, arch = ?, last_seen_at = ?,
-       command = ?, command_acknowledged_at = ?
-     WHERE workspace_id = ? AND agent_id = ?`,
-    [
-      row.token_id,
-      row.display_name,
-      row.status,
-      row.capabilities,
-      row.agent_version,
-      row.platform,
-      row.arch,
-      row.last_seen_at,
-      row.command,
-      row.command_acknowledged_at,
-      row.workspace_id,
-      row.agent_id,
-    ],
+  await updateRows(
+    tx,
+    'agents',
+    { workspace_id: row.workspace_id, agent_id: row.agent_id },
+    {
+      token_id: row.token_id,
+      display_name: row.display_name,
+      status: row.status,
+      capabilities: row.capabilities,
+      agent_version: row.agent_version,
+      platform: row.platform,
+      arch: row.arch,
+      last_seen_at: row.last_seen_at,
+      command: row.command,
+      command_acknowledged_at: row.command_acknowledged_at,
+    },
   );
 }
 
@@ -127,9 +96,11 @@ export async function touchAgent(
   agentId: string,
   tokenId: string,
 ): Promise<void> {
-  await tx.runSql(
-    'UPDATE agents SET last_seen_at = ?, token_id = ? WHERE workspace_id = ? AND agent_id = ?',
-    [tx.nowMs, tokenId, workspaceId, agentId],
+  await updateRows(
+    tx,
+    'agents',
+    { workspace_id: workspaceId, agent_id: agentId },
+    { last_seen_at: tx.nowMs, token_id: tokenId },
   );
 }
 

@@ -1,43 +1,23 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
+import type { ArchivePartsTable } from '../db/schema/tables.ts';
 
 /** A file of the archive. */
-export interface ArchivePart {
-  workspace_id: string;
-  object_key: string;
-  /** The month in which its jobs ended, such as 2026-11. */
-  month: string;
-  jobs: number;
-  events: number;
-  size_bytes: number;
-  /** Hash of the whole file, lower-case hex. */
-  sha256: string;
-}
+export type ArchivePart = Omit<ArchivePartsTable, 'created_at' | 'sealed_at'>;
 
 /** Registers a file before it is written, so that a file left by a crash is known. */
 export async function insertPart(tx: Tx, part: ArchivePart): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO archive_parts
-       (workspace_id, object_key, month, jobs, events, size_bytes, sha256, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      part.workspace_id,
-      part.object_key,
-      part.month,
-      part.jobs,
-      part.events,
-      part.size_bytes,
-      part.sha256,
-      tx.nowMs,
-    ],
-  );
+  await insertRow(tx, 'archive_parts', { ...part, created_at: tx.nowMs, sealed_at: null });
 }
 
 /** Marks files as complete, so that the jobs in them may be deleted. */
 export async function sealParts(tx: Tx, parts: readonly ArchivePart[]): Promise<void> {
   for (const part of parts) {
-    const { changes } = await tx.runSql(
-      'UPDATE archive_parts SET sealed_at = ? WHERE workspace_id = ? AND object_key = ?',
-      [tx.nowMs, part.workspace_id, part.object_key],
+    const changes = await updateRows(
+      tx,
+      'archive_parts',
+      { workspace_id: part.workspace_id, object_key: part.object_key },
+      { sealed_at: tx.nowMs },
     );
     // If the file was deleted as abandoned, its jobs must stay.
     if (changes !== 1) throw new Error(`the archive file ${part.object_key} was deleted`);
@@ -61,10 +41,11 @@ export async function deletePart(
   tx: Tx,
   part: Pick<ArchivePart, 'workspace_id' | 'object_key'>,
 ): Promise<void> {
-  await tx.runSql(
-    'DELETE FROM archive_parts WHERE workspace_id = ? AND object_key = ? AND sealed_at IS NULL',
-    [part.workspace_id, part.object_key],
-  );
+  await deleteRows(tx, 'archive_parts', {
+    workspace_id: part.workspace_id,
+    object_key: part.object_key,
+    sealed_at: null,
+  });
 }
 
 /** Complete files of all workspaces, in the order of their keys. */

@@ -1,5 +1,6 @@
 import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
@@ -59,20 +60,5 @@ export function readLastAuditEntry(
 }
 
 export async function insertAuditEntry(tx: Tx, row: AuditEntry): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO audit_entries
-       (workspace_id, seq, at, actor, action, subject, data, previous_hash, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      row.workspace_id,
-      row.seq,
-      row.at,
-      row.actor,
-      row.action,
-      row.subject,
-      row.data,
-      row.previous_hash,
-      row.hash,
-    ],
-  );
+  await insertRow(tx, 'audit_entries', row);
 }

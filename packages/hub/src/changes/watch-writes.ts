@@ -93,6 +93,11 @@ class WatchedTx implements Tx {
     this.#tx.send(sql, values);
   }
 
+  sendRow(write: RowWrite): void {
+    this.#noteRow(write);
+    this.#tx.sendRow(write);
+  }
+
   requireExclusive(): void {
     this.#tx.requireExclusive();
   }

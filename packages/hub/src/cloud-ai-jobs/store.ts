@@ -1,36 +1,13 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { sendInsert, sendUpdate } from '../db/row-write.ts';
 import type { CloudAiJobsTable } from '../db/schema/cloud-ai-jobs.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
 
 export type CloudAiJobRow = CloudAiJobsTable;
 
-const columns = [
-  'workspace_id',
-  'cloud_ai_job_id',
-  'kind',
-  'model',
-  'input',
-  'response_schema',
-  'run_id',
-  'job_id',
-  'subject_id',
-  'created_by',
-  'outcome',
-  'result',
-  'usage',
-  'message',
-  'completion_hash',
-] as const satisfies readonly (keyof CloudAiJobRow)[];
-
-const INSERT = `INSERT INTO cloud_ai_jobs (${columns.join(', ')})
-  VALUES (${columns.map(() => '?').join(', ')})`;
-
 export function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): void {
-  tx.send(
-    INSERT,
-    columns.map((column) => row[column]),
-  );
+  sendInsert(tx, 'cloud_ai_jobs', row);
 }
 
 export function readCloudAiJob(
@@ -82,29 +59,18 @@ export function updateCloudAiMessage(
   row: Pick<CloudAiJobRow, 'workspace_id' | 'cloud_ai_job_id'>,
   message: string,
 ): void {
-  tx.send('UPDATE cloud_ai_jobs SET message = ? WHERE workspace_id = ? AND cloud_ai_job_id = ?', [
-    message,
-    row.workspace_id,
-    row.cloud_ai_job_id,
-  ]);
+  const { workspace_id, cloud_ai_job_id } = row;
+  sendUpdate(tx, 'cloud_ai_jobs', { workspace_id, cloud_ai_job_id }, { message });
 }
 
 /** Writes how a job has ended. */
 export function updateCloudAiEnd(tx: Tx, row: CloudAiJobRow): void {
-  tx.send(
-    `UPDATE cloud_ai_jobs SET input = ?, outcome = ?, result = ?, usage = ?, message = ?,
-       completion_hash = ?
-     WHERE workspace_id = ? AND cloud_ai_job_id = ?`,
-    [
-      row.input,
-      row.outcome,
-      row.result,
-      row.usage,
-      row.message,
-      row.completion_hash,
-      row.workspace_id,
-      row.cloud_ai_job_id,
-    ],
+  const { workspace_id, cloud_ai_job_id, input, outcome, result, usage, message } = row;
+  sendUpdate(
+    tx,
+    'cloud_ai_jobs',
+    { workspace_id, cloud_ai_job_id },
+    { input, outcome, result, usage, message, completion_hash: row.completion_hash },
   );
 }
 

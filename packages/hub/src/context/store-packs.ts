@@ -1,4 +1,5 @@
 import type { EngineName, Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
 
@@ -19,23 +20,7 @@ export async function readNextVersion(
 }
 
 export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO context_packs (workspace_id, pack_id, run_id, version, content_hash,
-       token_budget, token_estimate, expansion_hints, created_by, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      row.workspace_id,
-      row.pack_id,
-      row.run_id,
-      row.version,
-      row.content_hash,
-      row.token_budget,
-      row.token_estimate,
-      row.expansion_hints,
-      row.created_by,
-      row.created_at,
-    ],
-  );
+  await insertRow(tx, 'context_packs', row);
 }
 
 /** An item as it was selected. It is copied only if it has not changed since. */
@@ -122,10 +107,7 @@ export function listPacks(
 
 /** Deletes the copies of an item from all packs. */
 export async function deletePackCopies(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  await tx.runSql('DELETE FROM context_pack_items WHERE workspace_id = ? AND item_id = ?', [
-    workspaceId,
-    itemId,
-  ]);
+  await deleteRows(tx, 'context_pack_items', { workspace_id: workspaceId, item_id: itemId });
 }
 
 export function listPackItems(

@@ -1,4 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
 import { matchText } from '../db/text-hash.ts';
@@ -101,10 +102,7 @@ export async function writeItem(tx: Tx, row: ContextItemRow): Promise<void> {
 }
 
 export async function deleteItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  await tx.runSql('DELETE FROM context_items WHERE workspace_id = ? AND item_id = ?', [
-    workspaceId,
-    itemId,
-  ]);
+  await deleteRows(tx, 'context_items', { workspace_id: workspaceId, item_id: itemId });
 }
 
 /**

@@ -87,6 +87,8 @@ export interface Tx extends Reader {
    *   sends, each sees the rows of those before.
    */
   send(sql: string, values: readonly SqlValue[]): void;
+  /** As `send`; use the functions of `row-write.ts`. */
+  sendRow(write: RowWrite): void;
   /**
    * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
    * is in progress, and restarts the action under the exclusive lock if necessary. Free for the

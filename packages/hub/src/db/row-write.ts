@@ -1,3 +1,4 @@
+import { assert } from '../base/errors.ts';
 import type { RowWrite, SqlValue, Tx } from './engine.ts';
 import type { Schema } from './schema/tables.ts';
 
@@ -13,7 +14,12 @@ export async function insertRow<Name extends Table>(
   table: Name,
   row: Schema[Name],
 ): Promise<void> {
-  await tx.write({ verb: 'insert', table, set: columnsOf(row), where: {}, unless: [] });
+  await tx.write(insertOf(table, row));
+}
+
+/** Inserts a row without waiting for it, as `Tx.send` does. */
+export function sendInsert<Name extends Table>(tx: Tx, table: Name, row: Schema[Name]): void {
+  tx.sendRow(insertOf(table, row));
 }
 
 /**
@@ -28,13 +34,7 @@ export async function insertNewRow<Name extends Table>(
   row: Schema[Name],
   unless: readonly (keyof Schema[Name] & string)[],
 ): Promise<boolean> {
-  const { changes } = await tx.write({
-    verb: 'insert',
-    table,
-    set: columnsOf(row),
-    where: {},
-    unless,
-  });
+  const { changes } = await tx.write(insertOf(table, row, unless));
   return changes > 0;
 }
 
@@ -49,14 +49,17 @@ export async function updateRows<Name extends Table>(
   where: Partial<Schema[Name]>,
   set: Partial<Schema[Name]>,
 ): Promise<number> {
-  const { changes } = await tx.write({
-    verb: 'update',
-    table,
-    set: columnsOf(set),
-    where: columnsOf(where),
-    unless: [],
-  });
-  return changes;
+  return (await tx.write(updateOf(table, where, set))).changes;
+}
+
+/** Updates one row without waiting for it, as `Tx.send` does. */
+export function sendUpdate<Name extends Table>(
+  tx: Tx,
+  table: Name,
+  where: Partial<Schema[Name]>,
+  set: Partial<Schema[Name]>,
+): void {
+  tx.sendRow(updateOf(table, where, set));
 }
 
 /** Deletes the rows whose columns have the given values. @returns how many there were. */
@@ -65,14 +68,26 @@ export async function deleteRows<Name extends Table>(
   table: Name,
   where: Partial<Schema[Name]>,
 ): Promise<number> {
-  const { changes } = await tx.write({
-    verb: 'delete',
-    table,
-    set: {},
-    where: columnsOf(where),
-    unless: [],
-  });
-  return changes;
+  const write = { verb: 'delete', table, set: {}, where: conditionsOf(where), unless: [] } as const;
+  return (await tx.write(write)).changes;
+}
+
+function insertOf(table: Table, row: object, unless: readonly string[] = []): RowWrite {
+  return { verb: 'insert', table, set: columnsOf(row), where: {}, unless };
+}
+
+function updateOf(table: Table, where: object, set: object): RowWrite {
+  return { verb: 'update', table, set: columnsOf(set), where: conditionsOf(where), unless: [] };
+}
+
+/** A condition that is undefined would choose more rows than it should. */
+function conditionsOf(where: object): Record<string, SqlValue> {
+  const columns = columnsOf(where);
+  assert(
+    Object.keys(columns).length === Object.keys(where).length,
+    'each condition of a write has a value',
+  );
+  return columns;
 }
 
 /** Columns that are undefined are not written; all others have values that a statement binds. */

@@ -89,10 +89,7 @@ export async function countCodeFailures(
 }
 
 export async function insertCodeFailure(tx: Tx, addressBlock: string): Promise<void> {
-  await tx.runSql('INSERT INTO device_code_failures (address, at) VALUES (?, ?)', [
-    addressBlock,
-    tx.nowMs,
-  ]);
+  await insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
 }
 
 /** Deletes the wrong codes of a block of addresses that are outside of the window. */

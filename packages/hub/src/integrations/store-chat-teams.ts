@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ChatTeamClaimsTable, ChatTeamsTable } from '../db/schema/integrations.ts';
 
@@ -37,10 +38,10 @@ export async function deleteChatTeam(
   workspaceId: string,
   teamId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    'DELETE FROM chat_teams WHERE workspace_id = ? AND team_id = ?',
-    [workspaceId, teamId],
-  );
+  const changes = await deleteRows(tx, 'chat_teams', {
+    workspace_id: workspaceId,
+    team_id: teamId,
+  });
   return changes > 0;
 }
 
@@ -96,9 +97,9 @@ export async function deleteChatTeamClaim(
   workspaceId: string,
   teamId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    'DELETE FROM chat_team_claims WHERE workspace_id = ? AND team_id = ?',
-    [workspaceId, teamId],
-  );
+  const changes = await deleteRows(tx, 'chat_team_claims', {
+    workspace_id: workspaceId,
+    team_id: teamId,
+  });
   return changes > 0;
 }

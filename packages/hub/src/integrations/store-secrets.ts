@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
@@ -38,10 +38,11 @@ export async function markIntegrationSecretRevoked(
   workspaceId: string,
   secretId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE integration_secrets SET revoked_at = ?
-     WHERE workspace_id = ? AND secret_id = ? AND revoked_at IS NULL`,
-    [tx.nowMs, workspaceId, secretId],
+  const changes = await updateRows(
+    tx,
+    'integration_secrets',
+    { workspace_id: workspaceId, secret_id: secretId, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return changes > 0;
 }

@@ -1,5 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import { insertNewRow } from '../db/row-write.ts';
+import { deleteRows, insertNewRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
@@ -52,17 +52,16 @@ export async function updateEventResult(
     'workspace_id' | 'event_id' | 'status' | 'ignored_reason' | 'context_item_id' | 'unmatched'
   >,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE integration_events SET status = ?, ignored_reason = ?, context_item_id = ?,
-       unmatched = ? WHERE workspace_id = ? AND event_id = ?`,
-    [
-      row.status,
-      row.ignored_reason,
-      row.context_item_id,
-      row.unmatched,
-      row.workspace_id,
-      row.event_id,
-    ],
+  await updateRows(
+    tx,
+    'integration_events',
+    { workspace_id: row.workspace_id, event_id: row.event_id },
+    {
+      status: row.status,
+      ignored_reason: row.ignored_reason,
+      context_item_id: row.context_item_id,
+      unmatched: row.unmatched,
+    },
   );
 }
 
@@ -70,10 +69,11 @@ export async function updateReplay(
   tx: Tx,
   row: Pick<IntegrationEventRow, 'workspace_id' | 'event_id' | 'replays' | 'unmatched'>,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE integration_events SET replays = ?, unmatched = ?
-     WHERE workspace_id = ? AND event_id = ?`,
-    [row.replays, row.unmatched, row.workspace_id, row.event_id],
+  await updateRows(
+    tx,
+    'integration_events',
+    { workspace_id: row.workspace_id, event_id: row.event_id },
+    { replays: row.replays, unmatched: row.unmatched },
   );
 }
 
@@ -177,8 +177,5 @@ export async function listOldEventIds(
 }
 
 export async function deleteEvent(tx: Tx, workspaceId: string, eventId: string): Promise<void> {
-  await tx.runSql('DELETE FROM integration_events WHERE workspace_id = ? AND event_id = ?', [
-    workspaceId,
-    eventId,
-  ]);
+  await deleteRows(tx, 'integration_events', { workspace_id: workspaceId, event_id: eventId });
 }

@@ -1,47 +1,17 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/tables.ts';
 
 export type JobRow = JobsTable;
 
-const jobColumns = [
-  'workspace_id',
-  'job_id',
-  'repo_id',
-  'run_id',
-  'kind',
-  'role',
-  'prompt',
-  'requirements',
-  'parent_job_id',
-  'depth',
-  'root_job_id',
-  'depends_on',
-  'budget',
-  'created_by',
-  'outcome',
-  'outcome_reason',
-  'message',
-  'evidence',
-  'usage',
-  'completion_hash',
-  'completion_attempt',
-  'completion_answer',
-  'waiting_on_uncertainty_id',
-  'decisions',
-  'title',
-  'changed',
-  'verdict',
-] as const satisfies readonly (keyof JobRow)[];
-
-const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
-  VALUES (${jobColumns.map(() => '?').join(', ')})`;
+/** The job's primary key. */
+function keyOf({ workspace_id, job_id }: Pick<JobRow, 'workspace_id' | 'job_id'>) {
+  return { workspace_id, job_id };
+}
 
 export function insertJob(tx: Tx, row: JobRow): void {
-  tx.send(
-    INSERT_JOB,
-    jobColumns.map((column) => row[column]),
-  );
+  sendInsert(tx, 'jobs', row);
 }
 
 export function readJob(
@@ -106,27 +76,19 @@ export async function countJobsOfTree(
 
 /** Writes what an accepted completion contained. */
 export function updateJobOutcome(tx: Tx, row: JobRow): void {
-  tx.send(
-    `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
-       usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?,
-       verdict = ?
-     WHERE workspace_id = ? AND job_id = ?`,
-    [
-      row.run_id,
-      row.outcome,
-      row.outcome_reason,
-      row.message,
-      row.evidence,
-      row.usage,
-      row.completion_hash,
-      row.completion_attempt,
-      row.completion_answer,
-      row.changed,
-      row.verdict,
-      row.workspace_id,
-      row.job_id,
-    ],
-  );
+  sendUpdate(tx, 'jobs', keyOf(row), {
+    run_id: row.run_id,
+    outcome: row.outcome,
+    outcome_reason: row.outcome_reason,
+    message: row.message,
+    evidence: row.evidence,
+    usage: row.usage,
+    completion_hash: row.completion_hash,
+    completion_attempt: row.completion_attempt,
+    completion_answer: row.completion_answer,
+    changed: row.changed,
+    verdict: row.verdict,
+  });
 }
 
 /** Replaces the work instruction, and the title that is cut from it. */
@@ -134,12 +96,7 @@ export async function updateJobPrompt(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id' | 'prompt' | 'title'>,
 ): Promise<void> {
-  await tx.runSql('UPDATE jobs SET prompt = ?, title = ? WHERE workspace_id = ? AND job_id = ?', [
-    row.prompt,
-    row.title,
-    row.workspace_id,
-    row.job_id,
-  ]);
+  await updateRows(tx, 'jobs', keyOf(row), { prompt: row.prompt, title: row.title });
 }
 
 /** Writes the answer that a replay of the accepted completion gets. */
@@ -148,11 +105,7 @@ export function updateCompletionAnswer(
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
   answer: string,
 ): void {
-  tx.send('UPDATE jobs SET completion_answer = ? WHERE workspace_id = ? AND job_id = ?', [
-    answer,
-    row.workspace_id,
-    row.job_id,
-  ]);
+  sendUpdate(tx, 'jobs', keyOf(row), { completion_answer: answer });
 }
 
 /** Writes an outcome that the hub decides, for example when no attempts remain. */
@@ -161,11 +114,11 @@ export async function updateJobVerdict(
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
   values: Pick<JobRow, 'outcome' | 'outcome_reason' | 'message'>,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE jobs SET outcome = ?, outcome_reason = ?, message = ?
-     WHERE workspace_id = ? AND job_id = ?`,
-    [values.outcome, values.outcome_reason, values.message, row.workspace_id, row.job_id],
-  );
+  await updateRows(tx, 'jobs', keyOf(row), {
+    outcome: values.outcome,
+    outcome_reason: values.outcome_reason,
+    message: values.message,
+  });
 }
 
 /** Writes the answers that were handed to a job. */
@@ -173,11 +126,7 @@ export async function updateJobDecisions(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id' | 'decisions'>,
 ): Promise<void> {
-  await tx.runSql('UPDATE jobs SET decisions = ? WHERE workspace_id = ? AND job_id = ?', [
-    row.decisions,
-    row.workspace_id,
-    row.job_id,
-  ]);
+  await updateRows(tx, 'jobs', keyOf(row), { decisions: row.decisions });
 }
 
 /** Writes the run of a job that had none. */
@@ -186,11 +135,7 @@ export async function updateJobRun(
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
   runId: string,
 ): Promise<void> {
-  await tx.runSql('UPDATE jobs SET run_id = ? WHERE workspace_id = ? AND job_id = ?', [
-    runId,
-    row.workspace_id,
-    row.job_id,
-  ]);
+  await updateRows(tx, 'jobs', keyOf(row), { run_id: runId });
 }
 
 /** Writes the open decision request that a blocked job waits on, or null. */
@@ -199,10 +144,7 @@ export async function updateJobWait(
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
   uncertaintyId: string | null,
 ): Promise<void> {
-  await tx.runSql(
-    'UPDATE jobs SET waiting_on_uncertainty_id = ? WHERE workspace_id = ? AND job_id = ?',
-    [uncertaintyId, row.workspace_id, row.job_id],
-  );
+  await updateRows(tx, 'jobs', keyOf(row), { waiting_on_uncertainty_id: uncertaintyId });
 }
 
 /** The jobs that some jobs depend on, as JSON arrays of ids; deleted jobs are left out. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 import { hashLinkToken } from '../people/link-token.ts';
@@ -99,10 +99,11 @@ export async function markInvitationRevoked(
   workspaceId: string,
   invitationId: string,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE invitations SET revoked_at = ?
-     WHERE workspace_id = ? AND invitation_id = ? AND accepted_at IS NULL AND revoked_at IS NULL`,
-    [tx.nowMs, workspaceId, invitationId],
+  await updateRows(
+    tx,
+    'invitations',
+    { workspace_id: workspaceId, invitation_id: invitationId, accepted_at: null, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
 }
 
@@ -112,10 +113,11 @@ export async function revokeInvitationsOf(
   workspaceId: string,
   email: string,
 ): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE invitations SET revoked_at = ?
-     WHERE workspace_id = ? AND email = ? AND accepted_at IS NULL AND revoked_at IS NULL`,
-    [tx.nowMs, workspaceId, email],
+  const changes = await updateRows(
+    tx,
+    'invitations',
+    { workspace_id: workspaceId, email, accepted_at: null, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return changes;
 }
@@ -143,9 +145,11 @@ export async function revokeAllInvitations(tx: Tx): Promise<number> {
     `SELECT COUNT(*) AS n FROM invitations WHERE ${OPEN}`,
     [tx.nowMs],
   );
-  await tx.runSql(
-    'UPDATE invitations SET revoked_at = ? WHERE accepted_at IS NULL AND revoked_at IS NULL',
-    [tx.nowMs],
+  await updateRows(
+    tx,
+    'invitations',
+    { accepted_at: null, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return Number(open?.n ?? 0);
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
@@ -65,7 +65,7 @@ export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
-  await tx.runSql('UPDATE people SET name = ? WHERE person_id = ?', [name, personId]);
+  await updateRows(tx, 'people', { person_id: personId }, { name });
 }
 
 /** Replaces a password's hash. Returns false if it is no longer `hashes.from`. */
@@ -74,9 +74,11 @@ export async function updatePasswordHash(
   personId: string,
   hashes: { from: string; to: string },
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    'UPDATE people SET password_hash = ? WHERE person_id = ? AND password_hash = ?',
-    [hashes.to, personId, hashes.from],
+  const changes = await updateRows(
+    tx,
+    'people',
+    { person_id: personId, password_hash: hashes.from },
+    { password_hash: hashes.to },
   );
   return changes > 0;
 }
@@ -135,10 +137,11 @@ export async function markSessionRevoked(
   personId: string,
   sessionId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE sessions SET revoked_at = ?
-     WHERE session_id = ? AND person_id = ? AND revoked_at IS NULL`,
-    [tx.nowMs, sessionId, personId],
+  const changes = await updateRows(
+    tx,
+    'sessions',
+    { session_id: sessionId, person_id: personId, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return changes > 0;
 }
@@ -158,18 +161,12 @@ export async function revokeOtherSessions(
 }
 
 export async function markSessionSeen(tx: Tx, sessionId: string): Promise<void> {
-  await tx.runSql('UPDATE sessions SET last_seen_at = ? WHERE session_id = ?', [
-    tx.nowMs,
-    sessionId,
-  ]);
+  await updateRows(tx, 'sessions', { session_id: sessionId }, { last_seen_at: tx.nowMs });
 }
 
 /** Records that the person has just confirmed their password. */
 export async function markSessionConfirmed(tx: Tx, sessionId: string): Promise<void> {
-  await tx.runSql('UPDATE sessions SET confirmed_at = ? WHERE session_id = ?', [
-    tx.nowMs,
-    sessionId,
-  ]);
+  await updateRows(tx, 'sessions', { session_id: sessionId }, { confirmed_at: tx.nowMs });
 }
 
 /** Deletes the ended sessions of a person. Each sign-in does this for its person. */
@@ -209,6 +206,6 @@ export async function revokeAllSessions(tx: Tx, seenSinceMs: number): Promise<nu
      WHERE revoked_at IS NULL AND expires_at > ? AND last_seen_at > ?`,
     [tx.nowMs, seenSinceMs],
   );
-  await tx.runSql('UPDATE sessions SET revoked_at = ? WHERE revoked_at IS NULL', [tx.nowMs]);
+  await updateRows(tx, 'sessions', { revoked_at: null }, { revoked_at: tx.nowMs });
   return Number(live?.n ?? 0);
 }

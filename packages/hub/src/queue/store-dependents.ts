@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { QueueSettlementsTable } from '../db/schema/tables.ts';
 import type { Entry } from './entry.ts';
@@ -87,10 +88,10 @@ export async function insertSettlement(tx: Tx, done: QueueSettlementsTable): Pro
 }
 
 export async function deleteSettlement(tx: Tx, done: QueueSettlementsTable): Promise<void> {
-  await tx.runSql('DELETE FROM queue_settlements WHERE workspace_id = ? AND entry_id = ?', [
-    done.workspace_id,
-    done.entry_id,
-  ]);
+  await deleteRows(tx, 'queue_settlements', {
+    workspace_id: done.workspace_id,
+    entry_id: done.entry_id,
+  });
 }
 
 /** A done entry with dependents that are still to be released. */

@@ -1,5 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
+import { updateRows } from '../db/row-write.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Lane } from './entry.ts';
 import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
@@ -25,9 +26,11 @@ export async function useLane(tx: Tx, lane: Omit<Lane, 'used_at' | 'idle'>): Pro
 
 /** Records that an existing lane is in use, which makes it active. */
 export async function touchLane(tx: Tx, workspaceId: string, laneId: string): Promise<void> {
-  await tx.runSql(
-    'UPDATE queue_lanes SET used_at = ?, idle = 0 WHERE workspace_id = ? AND lane_id = ?',
-    [tx.nowMs, workspaceId, laneId],
+  await updateRows(
+    tx,
+    'queue_lanes',
+    { workspace_id: workspaceId, lane_id: laneId },
+    { used_at: tx.nowMs, idle: 0 },
   );
 }
 

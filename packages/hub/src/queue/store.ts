@@ -1,5 +1,6 @@
 import { assert } from '../base/errors.ts';
-import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import { sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
@@ -13,44 +14,8 @@ import type { Entry, EntryStatus, Hold } from './entry.ts';
  * `requireExclusive` first.
  */
 
-const entryColumns = [
-  'workspace_id',
-  'entry_id',
-  'queue',
-  'lane_id',
-  'status',
-  'hold',
-  'priority',
-  'sort_key',
-  'enqueued_at',
-  'available_at',
-  'attempt',
-  'epoch',
-  'attempts_max',
-  'dependencies_unmet',
-  'concurrency_key',
-  'agent_id',
-  'lease_ms',
-  'lease_expires_at',
-  'claim_key',
-  'job_token_hash',
-  'started_at',
-  'finished_at',
-  'cancel_requested_at',
-  'heartbeat_seq',
-  'heartbeat_count',
-  'prefer_agent_id',
-  'prefer_until',
-] as const satisfies readonly (keyof Entry)[];
-
-const INSERT_ENTRY = `INSERT INTO queue_entries (${entryColumns.join(', ')})
-  VALUES (${entryColumns.map(() => '?').join(', ')})`;
-
 export function insertEntry(tx: Tx, entry: Entry): void {
-  tx.send(
-    INSERT_ENTRY,
-    entryColumns.map((column) => entry[column]),
-  );
+  sendInsert(tx, 'queue_entries', entry);
 }
 
 export function readEntry(
@@ -264,10 +229,11 @@ export function returnToPending(tx: Tx, entry: Entry, place: PendingPlace): Entr
 }
 
 export async function setHold(tx: Tx, workspaceId: string, entryId: string, hold: Hold) {
-  await tx.runSql(
-    `UPDATE queue_entries SET hold = ? WHERE workspace_id = ? AND entry_id = ?
-       AND status = 'pending'`,
-    [hold, workspaceId, entryId],
+  await updateRows(
+    tx,
+    'queue_entries',
+    { workspace_id: workspaceId, entry_id: entryId, status: 'pending' },
+    { hold },
   );
 }
 
@@ -276,10 +242,11 @@ export async function holdForKey(
   tx: Tx,
   { workspace_id, lane_id, concurrency_key }: Entry,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE queue_entries SET hold = 'key'
-     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready' AND concurrency_key = ?`,
-    [workspace_id, lane_id, concurrency_key],
+  await updateRows(
+    tx,
+    'queue_entries',
+    { workspace_id, lane_id, hold: 'ready', concurrency_key },
+    { hold: 'key' },
   );
 }
 
@@ -313,19 +280,8 @@ export function changePlace(
  * Computes the new entry instead of using RETURNING, for which SQLite builds a table each time.
  */
 function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
-  const columns = Object.keys(values).map((name) => `${name} = ?`);
-  tx.send(
-    `UPDATE queue_entries SET ${columns.join(', ')}
-     WHERE workspace_id = ? AND entry_id = ? AND attempt = ? AND status = ?`,
-    [
-      // The columns of an entry are what a statement binds.
-      ...(Object.values(values) as SqlValue[]),
-      entry.workspace_id,
-      entry.entry_id,
-      entry.attempt,
-      entry.status,
-    ],
-  );
+  const { workspace_id, entry_id, attempt, status } = entry;
+  sendUpdate(tx, 'queue_entries', { workspace_id, entry_id, attempt, status }, values);
   return { ...entry, ...values };
 }
 

@@ -77,10 +77,15 @@ export async function updateRepositoryPause(
   { workspace_id, repo_id }: Pick<RepositoryRow, 'workspace_id' | 'repo_id'>,
   pause: PauseColumns,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE repositories SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
-     WHERE workspace_id = ? AND repo_id = ?`,
-    [pause.queue_paused_at, pause.queue_paused_by, pause.queue_pause_reason, workspace_id, repo_id],
+  await updateRows(
+    tx,
+    'repositories',
+    { workspace_id, repo_id },
+    {
+      queue_paused_at: pause.queue_paused_at,
+      queue_paused_by: pause.queue_paused_by,
+      queue_pause_reason: pause.queue_pause_reason,
+    },
   );
 }
 

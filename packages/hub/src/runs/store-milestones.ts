@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { RunMilestonesTable } from '../db/schema/tables.ts';
 
@@ -28,11 +29,7 @@ export function listMilestones(
 }
 
 export async function appendMilestone(tx: Tx, row: MilestoneRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO run_milestones (workspace_id, run_id, seq, milestone, status, at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [row.workspace_id, row.run_id, row.seq, row.milestone, row.status, row.at],
-  );
+  await insertRow(tx, 'run_milestones', row);
 }
 
 /** Deletes the milestones up to a number. */

@@ -62,10 +62,15 @@ export async function unblockRun(
   row: Pick<RunRow, 'workspace_id' | 'run_id'>,
   decisionRequestId: string,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE runs SET blocked_by_decision_request_id = NULL, updated_at = ?
-     WHERE workspace_id = ? AND run_id = ? AND blocked_by_decision_request_id = ?`,
-    [tx.nowMs, row.workspace_id, row.run_id, decisionRequestId],
+  await updateRows(
+    tx,
+    'runs',
+    {
+      workspace_id: row.workspace_id,
+      run_id: row.run_id,
+      blocked_by_decision_request_id: decisionRequestId,
+    },
+    { blocked_by_decision_request_id: null, updated_at: tx.nowMs },
   );
 }
 

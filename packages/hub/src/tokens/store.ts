@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TokensTable } from '../db/schema/tables.ts';
 
@@ -116,10 +116,11 @@ export async function markTokenRevoked(
   workspaceId: string,
   tokenId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE tokens SET revoked_at = ?
-     WHERE workspace_id = ? AND token_id = ? AND revoked_at IS NULL`,
-    [tx.nowMs, workspaceId, tokenId],
+  const changes = await updateRows(
+    tx,
+    'tokens',
+    { workspace_id: workspaceId, token_id: tokenId, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return changes > 0;
 }
@@ -130,10 +131,11 @@ export async function revokePersonTokens(
   workspaceId: string,
   personId: string,
 ): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE tokens SET revoked_at = ?
-     WHERE workspace_id = ? AND person_id = ? AND revoked_at IS NULL`,
-    [tx.nowMs, workspaceId, personId],
+  const changes = await updateRows(
+    tx,
+    'tokens',
+    { workspace_id: workspaceId, person_id: personId, revoked_at: null },
+    { revoked_at: tx.nowMs },
   );
   return changes;
 }

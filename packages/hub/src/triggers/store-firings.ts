@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
@@ -43,22 +44,7 @@ export async function countStartedInHour(
 }
 
 export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO trigger_firings (workspace_id, trigger_id, cause, replay, outcome, reason, run_id,
-       job_id, missed_slots, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      row.workspace_id,
-      row.trigger_id,
-      row.cause,
-      row.replay,
-      row.outcome,
-      row.reason,
-      row.run_id,
-      row.job_id,
-      row.missed_slots,
-      row.at,
-    ],
-  );
+  await insertRow(tx, 'trigger_firings', row);
 }
 
 /** Lists all firings of a cause, in the order in which they happened. */
@@ -80,10 +66,7 @@ export async function deleteFiringsOf(
   causes: readonly string[],
 ): Promise<void> {
   for (const cause of causes) {
-    await tx.runSql('DELETE FROM trigger_firings WHERE workspace_id = ? AND cause = ?', [
-      workspaceId,
-      cause,
-    ]);
+    await deleteRows(tx, 'trigger_firings', { workspace_id: workspaceId, cause });
   }
 }
 

@@ -107,10 +107,16 @@ export async function claimSlot(
   row: TriggerRow,
   nextFireAtMs: number | null,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE triggers SET next_fire_at = ?
-     WHERE workspace_id = ? AND trigger_id = ? AND next_fire_at = ? AND updated_at = ?`,
-    [nextFireAtMs, row.workspace_id, row.trigger_id, row.next_fire_at, row.updated_at],
+  const changes = await updateRows(
+    tx,
+    'triggers',
+    {
+      workspace_id: row.workspace_id,
+      trigger_id: row.trigger_id,
+      next_fire_at: row.next_fire_at,
+      updated_at: row.updated_at,
+    },
+    { next_fire_at: nextFireAtMs },
   );
   return changes > 0;
 }

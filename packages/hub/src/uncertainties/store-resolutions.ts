@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
@@ -14,17 +15,7 @@ export async function appendResolution(
     [draft.workspace_id, draft.uncertainty_id],
   );
   const row = { ...draft, seq: (last?.seq ?? 0) + 1 };
-  await tx.runSql(
-    `INSERT INTO resolutions
-       (workspace_id, uncertainty_id, seq, resolution_id, mode, value, confidence, commit_sha,
-        created_by_job_id, created_by, created_by_id, created_at, is_held)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[row.workspace_id, row.uncertainty_id, row.seq, row.resolution_id, row.mode, row.value],
-      ...[row.confidence, row.commit_sha, row.created_by_job_id, row.created_by],
-      ...[row.created_by_id, row.created_at, row.is_held],
-    ],
-  );
+  await insertRow(tx, 'resolutions', row);
   return row;
 }
 
@@ -43,18 +34,20 @@ export function readResolution(
 
 /** Deletes a resolution that is withdrawn. The audit log keeps what it was. */
 export async function deleteResolution(tx: Tx, row: ResolutionRow): Promise<void> {
-  await tx.runSql(
-    'DELETE FROM resolutions WHERE workspace_id = ? AND uncertainty_id = ? AND seq = ?',
-    [row.workspace_id, row.uncertainty_id, row.seq],
-  );
+  await deleteRows(tx, 'resolutions', {
+    workspace_id: row.workspace_id,
+    uncertainty_id: row.uncertainty_id,
+    seq: row.seq,
+  });
 }
 
 /** Marks a resolution as handed over. */
 export async function updateReleased(tx: Tx, row: ResolutionRow): Promise<void> {
-  await tx.runSql(
-    `UPDATE resolutions SET is_held = 0
-     WHERE workspace_id = ? AND uncertainty_id = ? AND seq = ?`,
-    [row.workspace_id, row.uncertainty_id, row.seq],
+  await updateRows(
+    tx,
+    'resolutions',
+    { workspace_id: row.workspace_id, uncertainty_id: row.uncertainty_id, seq: row.seq },
+    { is_held: 0 },
   );
 }
 

@@ -1,7 +1,7 @@
 import { UNDO_MS_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
-import { insertRow } from '../db/row-write.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
@@ -139,10 +139,11 @@ export async function updateAnswerJob(
   jobId: string | null,
   { isSeen }: { isSeen: boolean },
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE uncertainties SET answer_job_id = ?, answer_seen_at = ?
-     WHERE workspace_id = ? AND uncertainty_id = ?`,
-    [jobId, isSeen ? tx.nowMs : null, row.workspace_id, row.uncertainty_id],
+  await updateRows(
+    tx,
+    'uncertainties',
+    { workspace_id: row.workspace_id, uncertainty_id: row.uncertainty_id },
+    { answer_job_id: jobId, answer_seen_at: isSeen ? tx.nowMs : null },
   );
 }
 
@@ -176,11 +177,16 @@ export async function recommendValue(
   uncertaintyId: string,
   value: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE uncertainties SET recommended_value = ?
-     WHERE workspace_id = ? AND uncertainty_id = ? AND status = 'open'
-       AND recommended_value IS NULL`,
-    [value, workspaceId, uncertaintyId],
+  const changes = await updateRows(
+    tx,
+    'uncertainties',
+    {
+      workspace_id: workspaceId,
+      uncertainty_id: uncertaintyId,
+      status: 'open',
+      recommended_value: null,
+    },
+    { recommended_value: value },
   );
   return changes > 0;
 }
@@ -274,10 +280,11 @@ export async function updateTaken(
   row: UncertaintyRow,
   agentId: string | null,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE uncertainties SET taken_at = ?, taken_by_agent_id = ?
-     WHERE workspace_id = ? AND uncertainty_id = ? AND taken_at IS NULL`,
-    [tx.nowMs, agentId, row.workspace_id, row.uncertainty_id],
+  await updateRows(
+    tx,
+    'uncertainties',
+    { workspace_id: row.workspace_id, uncertainty_id: row.uncertainty_id, taken_at: null },
+    { taken_at: tx.nowMs, taken_by_agent_id: agentId },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
@@ -39,10 +39,11 @@ export async function markStored(
   upload: Pick<UploadRow, 'workspace_id' | 'upload_id'>,
   bytes: { sha256: string; objectKey: string },
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE uploads SET status = 'stored', sha256 = ?, object_key = ?, stored_at = ?
-     WHERE workspace_id = ? AND upload_id = ? AND status = 'pending'`,
-    [bytes.sha256, bytes.objectKey, tx.nowMs, upload.workspace_id, upload.upload_id],
+  const changes = await updateRows(
+    tx,
+    'uploads',
+    { workspace_id: upload.workspace_id, upload_id: upload.upload_id, status: 'pending' },
+    { status: 'stored', sha256: bytes.sha256, object_key: bytes.objectKey, stored_at: tx.nowMs },
   );
   return changes > 0;
 }
@@ -78,21 +79,17 @@ export async function insertObject(
   tx: Tx,
   row: Omit<UploadObjectRow, 'created_at'>,
 ): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO upload_objects (workspace_id, object_key, upload_id, created_at)
-     VALUES (?, ?, ?, ?)`,
-    [row.workspace_id, row.object_key, row.upload_id, tx.nowMs],
-  );
+  await insertRow(tx, 'upload_objects', { ...row, created_at: tx.nowMs });
 }
 
 export async function deleteObject(
   tx: Tx,
   row: Pick<UploadObjectRow, 'workspace_id' | 'object_key'>,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM upload_objects WHERE workspace_id = ? AND object_key = ?', [
-    row.workspace_id,
-    row.object_key,
-  ]);
+  await deleteRows(tx, 'upload_objects', {
+    workspace_id: row.workspace_id,
+    object_key: row.object_key,
+  });
 }
 
 /** Lists objects recorded before a time that belong to no upload, in all workspaces. */
@@ -139,10 +136,7 @@ export async function deleteUploadRow(
   workspaceId: string,
   uploadId: string,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM uploads WHERE workspace_id = ? AND upload_id = ?', [
-    workspaceId,
-    uploadId,
-  ]);
+  await deleteRows(tx, 'uploads', { workspace_id: workspaceId, upload_id: uploadId });
 }
 
 /** A stored upload and the object that has its bytes. */

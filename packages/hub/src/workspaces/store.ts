@@ -107,18 +107,24 @@ export async function updateWorkspacePause(
   workspaceId: string,
   pause: PauseColumns,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
-     WHERE workspace_id = ?`,
-    [pause.queue_paused_at, pause.queue_paused_by, pause.queue_pause_reason, workspaceId],
+  await updateRows(
+    tx,
+    'workspaces',
+    { workspace_id: workspaceId },
+    {
+      queue_paused_at: pause.queue_paused_at,
+      queue_paused_by: pause.queue_paused_by,
+      queue_pause_reason: pause.queue_pause_reason,
+    },
   );
 }
 
 /** Pauses the queues of all workspaces that are not paused. */
 export async function pauseAllWorkspaces(tx: Tx, by: string, reason: string): Promise<void> {
-  await tx.runSql(
-    `UPDATE workspaces SET queue_paused_at = ?, queue_paused_by = ?, queue_pause_reason = ?
-     WHERE queue_paused_at IS NULL`,
-    [tx.nowMs, by, reason],
+  await updateRows(
+    tx,
+    'workspaces',
+    { queue_paused_at: null },
+    { queue_paused_at: tx.nowMs, queue_paused_by: by, queue_pause_reason: reason },
   );
 }

@@ -87,7 +87,7 @@ test('every statement that writes a watched table is understood', () => {
     });
   }
   assert.deepEqual(faults, []);
-  assert.ok(statements > 60, `${statements} statements`);
+  assert.ok(statements > 30, `${statements} statements`);
 });
 
 test('a new shape of statement is found', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endpoints } from '@signalbox/contract';
-import type { Tx } from '../../src/db/engine.ts';
+import type { RowWrite, Tx } from '../../src/db/engine.ts';
+import { toStatement } from '../../src/db/row-write.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
 const { jobs, jobEvents } = endpoints;
@@ -13,7 +14,11 @@ function noteStatements(tx: Tx, texts: string[]): Tx {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       return (...values: unknown[]) => {
-        if (typeof values[0] === 'string') texts.push(values[0]);
+        const [statement] = values;
+        if (typeof statement === 'string') texts.push(statement);
+        else if (name === 'write' || name === 'sendRow') {
+          texts.push(toStatement(statement as RowWrite).sql);
+        }
         return member.apply(target, values);
       };
     },

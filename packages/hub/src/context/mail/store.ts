@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
+import { deleteRows } from '../../db/row-write.ts';
 import { allColumns } from '../../db/schema/columns.ts';
 import type { MailAccountsTable } from '../../db/schema/context.ts';
 
@@ -89,10 +90,10 @@ export async function deleteMailAccountRow(
   workspaceId: string,
   accountId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    'DELETE FROM mail_accounts WHERE workspace_id = ? AND account_id = ?',
-    [workspaceId, accountId],
-  );
+  const changes = await deleteRows(tx, 'mail_accounts', {
+    workspace_id: workspaceId,
+    account_id: accountId,
+  });
   return changes > 0;
 }
 

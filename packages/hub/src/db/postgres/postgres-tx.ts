@@ -101,6 +101,10 @@ export function openTx(
       answer.catch(() => undefined);
       sent.push(answer);
     },
+    sendRow(write) {
+      const { sql, values } = toStatement(write);
+      tx.send(sql, values);
+    },
     async settleSent() {
       await Promise.all(sent);
     },

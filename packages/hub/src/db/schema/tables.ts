@@ -365,6 +365,22 @@ export interface AuditEntriesTable {
   hash: string;
 }
 
+/** A file of the archive. */
+export interface ArchivePartsTable {
+  workspace_id: string;
+  object_key: string;
+  /** The month in which its jobs ended, such as 2026-11. */
+  month: string;
+  jobs: number;
+  events: number;
+  size_bytes: number;
+  /** Hash of the whole file, lower-case hex. */
+  sha256: string;
+  created_at: number;
+  /** Null: it may be incomplete, so its jobs stay. */
+  sealed_at: number | null;
+}
+
 export interface SchemaMigrationsTable {
   version: number;
   name: string;
@@ -403,5 +419,6 @@ export interface Schema
   job_activities: JobActivitiesTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
+  archive_parts: ArchivePartsTable;
   schema_migrations: SchemaMigrationsTable;
 }

@@ -48,6 +48,11 @@ export class SqliteTx implements Tx {
     if (changes !== 1) throw new Error(`a statement changed ${changes} rows instead of one`);
   }
 
+  sendRow(write: RowWrite): void {
+    const { sql, values } = toStatement(write);
+    this.send(sql, values);
+  }
+
   /** No-op: SQLite has a single writer. */
   requireExclusive(): void {}
 

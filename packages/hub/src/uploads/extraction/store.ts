@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
+import { updateRows } from '../../db/row-write.ts';
 import { allColumns } from '../../db/schema/columns.ts';
 import type { UploadExtractsTable } from '../../db/schema/uploads.ts';
 
@@ -79,10 +80,11 @@ export async function moveExtracts(
   upload: { workspace_id: string; sha256: string; upload_id: string },
   otherId: string,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE upload_extracts SET upload_id = ?
-     WHERE workspace_id = ? AND content_hash = ? AND upload_id = ?`,
-    [otherId, upload.workspace_id, upload.sha256, upload.upload_id],
+  await updateRows(
+    tx,
+    'upload_extracts',
+    { workspace_id: upload.workspace_id, content_hash: upload.sha256, upload_id: upload.upload_id },
+    { upload_id: otherId },
   );
 }
 
