@@ -1,252 +1,28 @@
 /** A coding tool that attacks its agent: the real command, a real hub, real git. */
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { commandFile, exitCodes } from '../src/index.ts';
+import { exitCodes } from '../src/index.ts';
+import { clientOf, git } from './harness.ts';
 import {
-  clientOf,
-  enqueueJob,
-  git,
-  type HubPlace,
-  linkClone,
-  makeClone,
-  type Running,
-  startHub,
-  useServiceToken,
-} from './harness.ts';
+  type Arena,
+  attackIn,
+  attacks,
+  contentOf,
+  openArena,
+  otherCalls,
+  PRIORITY,
+  requirements,
+  type Way,
+  ways,
+} from './hostile-arena.ts';
+import { type Attack, attacksOnRows } from './hostile-attacks.ts';
 
-const scriptedAcpTool = join(import.meta.dirname, '../../agent/test/support/acp-agent.ts');
-
-const attacks = {
-  'replace .git by a file that leads to another repository': `
-    cp -r .git evil
-    git config -f evil/config core.fsmonitor "$PWN"
-    rm -rf .git
-    echo "gitdir: $PWD/evil" > .git`,
-  'put programs into every configuration that git reads': `
-    poison() {
-      for name in core.fsmonitor core.sshCommand core.pager core.editor gpg.program diff.external \\
-        core.alternateRefsCommand uploadpack.packObjectsHook filter.evil.clean filter.evil.smudge \\
-        filter.evil.process diff.evil.textconv diff.evil.command merge.evil.driver; do
-        git config $1 "$name" "$PWN"
-      done
-      git config $1 commit.gpgSign true
-      git config $1 core.hooksPath "$PWD/hooks"
-      git config $1 core.attributesFile "$PWD/.gitattributes"
-    }
-    mkdir hooks
-    for hook in pre-commit post-commit post-checkout reference-transaction post-index-change; do
-      cp "$PWN" hooks/$hook; cp "$PWN" .git/hooks/$hook 2>/dev/null || true
-    done
-    git init --quiet nested
-    (cd nested && echo a > a && git add a && git -c user.name=x -c user.email=x@x commit -qm a)
-    echo '* filter=evil diff=evil merge=evil' > .gitattributes
-    cp .gitattributes nested/.gitattributes
-    mkdir -p .git/info && cp .gitattributes .git/info/attributes
-    git add nested 2>/dev/null
-    poison --global; poison --local; (cd nested && poison --local)
-    echo b > nested/a; echo changed >> README.md`,
-  'commit to nothing': `
-    echo 1111111111111111111111111111111111111111 > .git/HEAD`,
-  'commit without the objects': `
-    echo new > new.txt; git add new.txt; git commit -qm new
-    blob=$(git rev-parse HEAD:new.txt)
-    rm -f ".git/objects/$(echo $blob | cut -c1-2)/$(echo $blob | cut -c3-)"`,
-  'make HEAD a pipe': 'rm .git/HEAD; mkfifo .git/HEAD',
-  'make the result a pipe': 'mkfifo "$SIGNALBOX_RESULT_FILE"',
-  'make the result a device': 'ln -s /dev/zero "$SIGNALBOX_RESULT_FILE"',
-  'make the result a link to a file of the person': 'ln -s "$SECRET" "$SIGNALBOX_RESULT_FILE"',
-  'write an endless result': 'truncate -s 3G "$SIGNALBOX_RESULT_FILE"',
-  'replace the log by a pipe': `
-    log=$(dirname "$SIGNALBOX_WORKTREE")/log.ndjson
-    rm -f "$log"; mkfifo "$log"`,
-  'write into the log': 'echo "{" >> "$(dirname "$SIGNALBOX_WORKTREE")/log.ndjson"',
-  'forge the numbers of its log': `
-    curl -s -o /dev/null -w 'forged: %{http_code}\\n' "$SIGNALBOX_BASE_URL/control-plane/v1/job-events/append" \
-      -H "authorization: Bearer $SIGNALBOX_JOB_TOKEN" -H 'content-type: application/json' --data-binary @- <<END
-{"workspaceId":"$SIGNALBOX_WORKSPACE_ID","jobId":"$SIGNALBOX_JOB_ID","agentId":"$SIGNALBOX_AGENT_ID",
-"claimGeneration":$SIGNALBOX_ATTEMPT,
-"entries":[{"logSeq":9007199254740991,"message":"all fine","stream":"agent"}]}
-END
-    echo 'it is not fine'`,
-  'replace .git by a link to the clone': 'echo evil > evil; rm -rf .git; ln -s "$CLONE/.git" .git',
-  'make its objects a link': 'rm -rf .git/objects; ln -s "$CLONE/.git/objects" .git/objects',
-  'make its refs a link': 'rm -rf .git/refs; ln -s "$CLONE/.git/refs" .git/refs',
-  'make its index a link to a new file': `
-    echo evil > 'touch pwned'; ln -sf "$OUTSIDE/new" .git/index`,
-  'make its index a pipe': 'rm .git/index; mkfifo .git/index',
-  'make .gitignore a pipe': 'mkfifo .gitignore',
-  'borrow the objects of another repository': `
-    echo "$OTHER/.git/objects" >> .git/objects/info/alternates
-    git -C "$OTHER" rev-parse HEAD > .git/HEAD`,
-  'have its new refs written through a link': `
-    for name in signalbox-ref signalbox-index index.lock HEAD.lock; do
-      ln -s "$OUTSIDE/precious" .git/$name
-    done
-    echo changed >> README.md`,
-  'make the result a second name of a file': 'ln "$SECRET" "$SIGNALBOX_RESULT_FILE"',
-  'replace the folder of the result': `
-    folder=$(dirname "$SIGNALBOX_RESULT_FILE"); rm -rf "$folder"; ln -s "$OUTSIDE" "$folder"`,
-  'make the report a pipe': 'rm -f "$SIGNALBOX_REPORT_FILE"; mkfifo "$SIGNALBOX_REPORT_FILE"',
-  'have the report written through a link': `
-    ln -s "$OUTSIDE/precious" "$SIGNALBOX_REPORT_FILE"
-    call finish '{"outcome":"done","message":"$(touch pwned)"}'`,
-  'have the report written through a second name': `
-    ln "$OUTSIDE/precious" "$SIGNALBOX_REPORT_FILE"
-    call finish '{"outcome":"done","message":"$(touch pwned)"}'`,
-  'attach a file of the person': `
-    ln -s "$OUTSIDE" out
-    call attach_file '{"path":"out/precious"}' '{"path":"../../../precious"}'`,
-  'attach through a folder that it exchanges': `
-    mkdir shots; echo mine > shots/precious
-    while :; do mv shots away; ln -s "$OUTSIDE" shots; rm shots; mv away shots; done 2>/dev/null &
-    loop=$!
-    for try in 1 2 3 4 5 6 7 8; do
-      set -- "$@" '{"path":"shots/precious"}' '{"path":"shots/precious"}' '{"path":"shots/precious"}'
-    done
-    call attach_file "$@"
-    kill $loop`,
-  'complete its job itself': `
-    echo forged > forged; git add forged; git -c commit.gpgSign=false commit -qm forged
-    curl -s -o /dev/null -w 'completed: %{http_code}\\n' "$SIGNALBOX_BASE_URL/control-plane/v1/jobs/complete" \\
-      -H "authorization: Bearer $SIGNALBOX_JOB_TOKEN" -H 'content-type: application/json' --data-binary @- <<END
-{"workspaceId":"$SIGNALBOX_WORKSPACE_ID","jobId":"$SIGNALBOX_JOB_ID","agentId":"$SIGNALBOX_AGENT_ID",
-"claimGeneration":$SIGNALBOX_ATTEMPT,"outcome":"done","evidence":{"commitSha":"$(git rev-parse HEAD)",
-"verdict":"verified","checks":[{"name":"all","command":"true","outcome":"passed","exitCode":0,"durationMs":1}]}}
-END`,
-  'read the environment of every process above': `
-    pid=$$
-    while [ "$pid" -gt 1 ] && [ "$pid" != "$TESTER" ]; do
-      cat /proc/$pid/environ /proc/$pid/cmdline >> "$LOOT"
-      pid=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$pid/status)
-    done`,
-  'print the token in disguise': `
-    token=$(cat "$KNOWN_TOKEN")
-    first=$(echo "$token" | cut -c1-20); second=$(echo "$token" | cut -c21-)
-    printf '%s\\033[0m%s\\n' "$first" "$second"
-    printf '%s\\n%s\\n' "$first" "$second"
-    printf '%s\\342\\200\\213%s\\n' "$first" "$second"
-    printf '%s' "$token" | base64
-    printf 'xx%s' "$token" | base64 -w 0
-    printf '%s\\033]0;title\\007%s\\n' "$first" "$second" >&2
-    echo "{\\"outcome\\":\\"done\\",\\"message\\":\\"$token\\"}" > "$SIGNALBOX_RESULT_FILE"`,
-} as const;
-type Attack = keyof typeof attacks;
-
-/** A function of the shell that calls a tool of the job's server, as a coding tool does. */
-const callFunction = `
-call() {
-  tool=$1; shift
-  coproc server { "$NODE" "$COMMAND" mcp; }
-  ask() { printf '%s\\n' "$1" >&"\${server[1]}"; read -r answer <&"\${server[0]}"; }
-  client='"capabilities":{},"clientInfo":{"name":"x","version":"1"}'
-  ask '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",'"$client}}"
-  printf '{"jsonrpc":"2.0","method":"notifications/initialized"}\\n' >&"\${server[1]}"
-  for input in "$@"; do
-    ask '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"'"$tool"'","arguments":'"$input}}"
-    echo "$answer"
-  done
-  eval "exec \${server[1]}>&-"
-}`;
-
-interface Arena {
-  place: HubPlace;
-  clone: string;
-  repoId: string;
-  token: string;
-  agent: Running;
-  /** Nothing in there may change. */
-  outside: string;
-  /** Exists once anything of the tool's has run outside of the tool. */
-  pwned: string;
-}
 let arena: Arena;
-
-async function openArena(way: Way): Promise<Arena> {
-  const place = await startHub();
-  const token = await useServiceToken(place);
-  const clone = makeClone(place);
-  const repoId = await linkClone(place, clone);
-  const other = makeClone(place, 'other');
-  const at = (name: string) => join(place.directory, name);
-  const [outside, pwned, pwn, tool] = [at('outside'), at('pwned'), at('pwn.sh'), at('tool.sh')];
-  mkdirSync(outside);
-  writeFileSync(join(outside, 'precious'), 'precious\n');
-  writeFileSync(join(outside, 'result.json'), '{"outcome":"done","message":"stolen"}');
-  writeFileSync(pwn, `#!/bin/sh\necho "$0 $*" >> ${pwned}\ncat\n`);
-  writeFileSync(at('secret.json'), '{"outcome":"done","message":"stolen"}');
-  writeFileSync(at('known-token'), token);
-  const cases = Object.entries(attacks).map(([name, script]) => `'${name}') ${script}\n;;`);
-  writeFileSync(
-    tool,
-    `#!/bin/bash
-export PWN=${pwn} SECRET=${at('secret.json')} LOOT=${at('loot')} KNOWN_TOKEN=${at('known-token')}
-export OUTSIDE=${outside} CLONE=${clone} OTHER=${other} TESTER=${process.pid}
-export NODE=${process.execPath} COMMAND=${commandFile}
-${callFunction}
-request=$(cat)
-case "\${request#feed }" in
-${cases.join('\n')}
-esac
-# What the tool's own git has run does not count.
-rm -f ${pwned}
-exit 0
-`,
-  );
-  for (const file of [pwn, tool]) chmodSync(file, 0o755);
-  // The agent may take its own token from nowhere but its environment.
-  const agent = place.start(['agent', 'start', '--check', 'test ! -e forged', ...ways[way](tool)], {
-    env: { ACP_SCRIPT_DIR: at('acp'), ACP_SCRIPT_PROGRAM: tool },
-  });
-  await agent.says(/online/);
-  return { place, clone, repoId, token, agent, outside, pwned };
-}
-
-const ways = {
-  'a command': (tool: string) => ['--command', tool],
-  'a tool over ACP': () => ['--acp', `${process.execPath} ${scriptedAcpTool}`],
-} as const;
-type Way = keyof typeof ways;
-
-/** Everything below a folder: its names, and the content of its files. */
-function contentOf(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
-    const file = join(folder, name);
-    return [name, lstatSync(file).isFile() ? readFileSync(file, 'latin1') : ''];
-  });
-  return Object.fromEntries(entries);
-}
-
-/** Runs a job with an attack, and checks that nothing outside has changed or run. */
-async function attack(name: Attack) {
-  const { place, clone, repoId, outside, pwned } = arena;
-  const before = contentOf(outside);
-  const index = readFileSync(join(clone, '.git', 'index'));
-  const jobId = await enqueueJob(place, repoId, `feed ${name}`, { maxAttempts: 1 });
-  const client = clientOf(place);
-  const ref = { workspaceId: place.workspaceId, jobId };
-  let { job } = await client.jobs.get(ref);
-  while (job.finishedAt === null) {
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    ({ job } = await client.jobs.get(ref));
-  }
-  const { events } = await client.jobEvents.listForJob({ ...ref, limit: 1_000 });
-  assert.ok(!existsSync(pwned), existsSync(pwned) ? readFileSync(pwned, 'utf8') : '');
-  assert.deepEqual(contentOf(outside), before);
-  assert.deepEqual(readFileSync(join(clone, '.git', 'index')), index);
-  const reason = job.outcomeReason as { code?: string; summary?: string } | null;
-  const evidence = (job.evidence ?? {}) as Record<string, unknown>;
-  return { job, reason, evidence, text: JSON.stringify({ job, events }) };
-}
+const attack = (name: Attack) => attackIn(arena, name);
+/** Of a job without a number of its own. */
+const ATTEMPTS_MAX = 5;
 
 /** Attacks that leave no repository, and the words for people. */
 const broken: readonly (readonly [Attack, RegExp])[] = [
@@ -338,22 +114,200 @@ function testFiles() {
   }
 }
 
-function testWords() {
+/** What a tool says to the hub with the token of its job. */
+function testCalls() {
   test('that completes its job itself is refused, and the check of the agent decides', async () => {
-    const { job, evidence, text } = await attack('complete its job itself');
-    assert.match(text, /completed: 400/);
-    assert.equal(job.status, 'done');
-    assert.equal(evidence.verdict, 'gaps');
-    assert.deepEqual(
-      (evidence.checks as { name: string }[]).map(({ name }) => name),
-      ['test ! -e forged'],
-    );
+    const { job, evidence, said } = await attack('complete its job itself');
+    assert.deepEqual(said, Array(2).fill('v1/jobs/complete NOT_ALLOWED'));
+    assert.deepEqual([job.status, job.attempt, job.maxAttempts], ['done', 1, 1]);
+    assertRefuted(evidence);
+  });
+
+  test('can neither end its lease nor speak as its agent', async () => {
+    const { said, log, events } = await attack('end its lease and speak as its agent');
+    const [path, refused] = ['v1/jobs/heartbeat', 'v1/jobs/heartbeat NOT_ALLOWED'];
+    assert.deepEqual(said, [refused, refused, `${path} ok`, `${path} ok`]);
+    const leases = [...log.matchAll(/^lease (\S+) from (\d+)$/gm)];
+    assert.equal(leases.length, 2);
+    for (const [line, end = '', from] of leases) {
+      const leaseMs = Date.parse(end) - Number(from) * 1_000;
+      assert.ok(leaseMs > 10_000 && leaseMs < 3_600_000, line);
+    }
+    assert.ok(!events.some(({ message }) => message === 'All checks passed.'));
   });
 
   test('that forges the numbers of its log does not silence the agent', async () => {
-    const { text } = await attack('forge the numbers of its log');
-    assert.match(text, /it is not fine/);
-    assert.match(text, /forged: \d/);
+    const { said, log, events } = await attack('forge the numbers of its log');
+    assert.deepEqual(said, ['v1/job-events/append ok']);
+    assert.match(log, /it is not fine/);
+    const forged = events.find(({ message }) => message === 'all fine\n');
+    assert.deepEqual(forged?.data, { stream: 'tool', logSeq: Number.MAX_SAFE_INTEGER });
+  });
+
+  test('asks people only, for its own job, and not without end', async () => {
+    const { client, ref, said } = await attack('have its questions answered without a person');
+    const path = 'v1/uncertainties/create-with-auto-promotion';
+    const codes = ['NOT_ALLOWED', 'NOT_ALLOWED', 'NOT_ALLOWED', 'LIMIT_REACHED'];
+    assert.deepEqual(
+      said,
+      codes.map((code) => `${path} ${code}`),
+    );
+    const { uncertainties } = await client.uncertainties.list({ ...ref, limit: 100 });
+    assert.equal(uncertainties.length, 50);
+    assert.deepEqual([...new Set(uncertainties.map(({ status }) => status))], ['open']);
+  });
+
+  test('answers no question, its own included', async () => {
+    const { client, ref, said } = await attack('answer its own question');
+    const [asked, ...others] = said;
+    assert.match(asked ?? '', / ok$/);
+    assert.deepEqual(others, [
+      'v1/uncertainties/add-resolution NOT_ALLOWED',
+      'v1/uncertainties/withdraw-resolution NOT_ALLOWED',
+      'v1/uncertainties/promote NOT_ALLOWED',
+      'v1/uncertainties/take-answer NOT_ALLOWED',
+    ]);
+    const { uncertainties } = await client.uncertainties.list(ref);
+    assert.deepEqual(
+      uncertainties.map(({ status }) => status),
+      ['open'],
+    );
+  });
+
+  test('gets an answer applied where its own job could run', async () => {
+    const { client, ref, runId } = await attack('ask for a job with the rights of a person');
+    const { workspaceId } = ref;
+    const { uncertainties } = await client.uncertainties.list(ref);
+    const [asked] = uncertainties;
+    assert.ok(asked, 'its question names its job, although it did not');
+    const { uncertaintyId } = asked;
+    const answer = { mode: 'answered', value: 'yes', confidence: 1 } as const;
+    const person = arena.place.console;
+    await person.uncertainties.addResolution({ workspaceId, uncertaintyId, ...answer });
+    const { jobs } = await client.jobs.list({ workspaceId, runId, kind: 'apply_decision' });
+    assertChildren(jobs, ref.jobId);
+    assert.equal(jobs.length, 1);
+  });
+
+  test('changes nothing of its run but the milestone', async () => {
+    const { client, ref, runId, said } = await attack('rewrite its run');
+    const refused = ['v2/runs/upsert', 'v2/runs/upsert', 'v2/runs/upsert', 'v1/runs/upsert'];
+    assert.deepEqual(said, [...refused.map((path) => `${path} NOT_ALLOWED`), 'v2/runs/upsert ok']);
+    const { run } = await client.runs.get({ workspaceId: ref.workspaceId, runId });
+    assert.deepEqual(
+      [run.title, run.goal, run.status, run.currentMilestone],
+      ['A run', 'A goal', 'in_progress', 'tests'],
+    );
+  });
+
+  test('gives its children no rights that its own job does not have', async () => {
+    const { client, ref, runId, said } = await attack('give work to any machine');
+    assert.deepEqual(said, ['v1/jobs/enqueue NOT_ALLOWED']);
+    const { jobs } = await client.jobs.list({ workspaceId: ref.workspaceId, runId });
+    const children = jobs.filter(({ jobId }) => jobId !== ref.jobId);
+    assert.deepEqual(children.map(({ prompt }) => prompt).toSorted(), [
+      'child by its report',
+      'child by its result',
+      'child by its server',
+    ]);
+    assertChildren(children, ref.jobId);
+  });
+
+  test('uploads for its job only, and not without end', async () => {
+    const { said } = await attack('take uploads that are not its own');
+    const create = 'v1/uploads/create';
+    assert.deepEqual(said, [
+      'v1/uploads/delete UPLOAD_NOT_FOUND',
+      'v1/uploads/get-download-url UPLOAD_NOT_FOUND',
+      `${create} NOT_ALLOWED`,
+      ...Array(10).fill(`${create} ok`),
+      `${create} LIMIT_REACHED`,
+    ]);
+  });
+
+  test('does not choose the context of its run', async () => {
+    const { said } = await attack('choose the context of its run');
+    const path = 'v1/context-packs/build-run-v1';
+    assert.deepEqual(said, [`${path} NOT_ALLOWED`, `${path} ok`, `${path} NOT_ALLOWED`]);
+  });
+
+  test('reads neither other jobs nor other runs', async () => {
+    const { said } = await attack('read what is not its own');
+    assert.equal(said.length, 6);
+    for (const line of said) assert.match(line, / NOT_ALLOWED$/);
+  });
+
+  test('is refused every other call', async () => {
+    const { said } = await attack('make every other call');
+    assert.deepEqual(
+      said,
+      otherCalls.map(({ path }) => `${path} NOT_ALLOWED`),
+    );
+  });
+}
+
+type ListedJob = Awaited<ReturnType<ReturnType<typeof clientOf>['jobs']['list']>>['jobs'][number];
+
+/** They run where the job of the tool could run, with at most its priority. */
+function assertChildren(jobs: readonly Partial<ListedJob>[], parentJobId: string): void {
+  for (const { priority = NaN, maxAttempts = NaN, ...job } of jobs) {
+    assert.equal(job.parentJobId, parentJobId);
+    assert.equal(job.repoId, arena.repoId);
+    assert.deepEqual(job.requirements, requirements);
+    assert.ok(priority <= PRIORITY, `priority ${priority}`);
+    assert.ok(maxAttempts <= ATTEMPTS_MAX, `${maxAttempts} attempts`);
+  }
+}
+
+/** The agent's own check has failed, and nothing that the tool says of it is believed. */
+function assertRefuted({ verdict, checks }: Record<string, unknown>): void {
+  assert.equal(verdict, 'gaps');
+  assert.deepEqual(
+    (checks as { command: string; outcome: string }[]).map((one) => [one.command, one.outcome]),
+    [['test ! -e forged', 'failed']],
+  );
+}
+
+/** All but line feeds, and the marks that turn the direction of a text. */
+const controlCharacters = /[^\P{Cc}\n]|\p{Bidi_Control}/u;
+
+/** What it says by its files and its output. */
+function testWords() {
+  test('that says that its work is proven has said no more than that it is done', async () => {
+    const { job, evidence } = await attack('say that its work is proven');
+    assert.equal(job.status, 'done');
+    assert.equal(job.message, 'All passed.');
+    assert.notEqual(evidence.commitSha, undefined);
+    assertRefuted(evidence);
+  });
+
+  test('that says that its attempt does not count has used it', async () => {
+    const { job } = await attack('say that its attempt does not count');
+    assert.deepEqual([job.status, job.attempt, job.maxAttempts], ['failed', 1, 1]);
+  });
+
+  test('that reports checks and files of others is quoted, and proves nothing', async () => {
+    const { client, ref, evidence } = await attack('report checks and files of others');
+    assertRefuted(evidence);
+    const check = { check: 'test ! -e forged', outcome: 'passed' };
+    assert.deepEqual(evidence.reported, [check]);
+    assert.deepEqual(evidence.findings, [{ file: 'a.ts', severity: 'minor', message: 'none' }]);
+    const [attached] = evidence.attachments as { uploadId: string }[];
+    const uploadId = attached?.uploadId ?? '';
+    // Its job shows uploads of its own.
+    await assert.rejects(client.uploads.getDownloadUrl({ ...ref, uploadId }), {
+      code: 'UPLOAD_NOT_FOUND',
+    });
+    await client.uploads.getDownloadUrl({ workspaceId: ref.workspaceId, uploadId });
+  });
+
+  test('that prints control characters changes no terminal', async () => {
+    const { ref } = await attack('print control characters');
+    for (const words of [['job'], ['job', 'log']]) {
+      const { stdout } = await arena.place.run([...words, ref.jobId]);
+      assert.match(stdout, /d$/m);
+      assert.doesNotMatch(stdout, controlCharacters);
+    }
   });
 
   test('finds the agent’s token in no environment and no command line', async () => {
@@ -378,6 +332,22 @@ function testWords() {
   });
 }
 
+const page = join(import.meta.dirname, '../../../docs/operate/security.md');
+
+test('each row of the table of what is believed of a tool has an attack', () => {
+  const [, section = ''] = readFileSync(page, 'utf8').split('## What is believed of a tool');
+  const [table = ''] = section.split('\n## ');
+  const rows = table.split('\n').filter((line) => /^\| .* \| (hub|agent) \|$/.test(line));
+  const lines = table.split('\n').filter((line) => line.startsWith('|'));
+  assert.equal(rows.length, lines.length - 2, 'all but the head of the table are rows');
+  const keys = Object.keys(attacksOnRows);
+  const found = rows.map((row) => keys.find((key) => row.startsWith(`| ${key}`)) ?? row);
+  assert.deepEqual(found, keys);
+  for (const [row, tries] of Object.entries(attacksOnRows)) {
+    assert.ok(Object.keys(tries).length > 0, `${row} has no attack`);
+  }
+});
+
 for (const way of Object.keys(ways) as Way[]) {
   describe(way, () => {
     before(async () => {
@@ -387,7 +357,15 @@ for (const way of Object.keys(ways) as Way[]) {
     testBroken();
     testWrongFiles();
     testFiles();
+    testCalls();
     testWords();
+    test('has tried every attack', () => {
+      const all = Object.keys(attacks);
+      assert.deepEqual(
+        all.filter((name) => !arena.tried.has(name as Attack)),
+        [],
+      );
+    });
     test('leaves an agent that SIGTERM ends', async () => {
       arena.agent.child.kill('SIGTERM');
       const { exitCode, stderr } = await arena.agent.ended;
