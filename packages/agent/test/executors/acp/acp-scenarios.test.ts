@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { type AcpSetup, scriptedAgent, setupAcp } from '../../support/acp-harness.ts';
@@ -79,6 +79,26 @@ test('a tool that crashes is started again with its session', async (t) => {
   assert.match(await h.output(jobId), /Its session is resumed\./);
   assert.equal(h.toolLog().filter((line) => line.startsWith('resume ')).length, 2);
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
+});
+
+test('a tool that is killed with its session unsaved begins again, with its open question', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('run make it; say Done.');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  const [session = ''] = globSync(join(h.directory, 'tool/session-*.json'));
+  rmSync(session);
+  const [, pid] = /^tool (\d+)$/.exec(h.toolLog()[0] ?? '') ?? [];
+  process.kill(Number(pid), 'SIGKILL');
+  // An answer that the agent hears before the end of the tool would count as used.
+  await h.untilTool(new RegExp(`^tool (?!${pid}$)`));
+  await h.answer(question, 'yes');
+  const job = await h.until(jobId, 'done', 'failed');
+  assert.equal(job.status, 'done', String(job.message));
+  assert.match(await h.output(jobId), /could not resume session .* begins again/);
+  assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
+  assert.equal((await h.allQuestions(jobId)).length, 1, 'the person is asked once');
 });
 
 test('a tool that is killed below its adapter is started again with its session', async (t) => {
