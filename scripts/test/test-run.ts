@@ -16,7 +16,7 @@ import { countResults, describeReport, describeRun, forbidSkips } from './test-s
 
 /** Limits of one file; generous, for slow cores that several files share. */
 const computingLimitMs = 180_000;
-const waitingLimitMs = 600_000;
+const waitingLimitMs = 1_200_000;
 
 /**
  * The tests whose files share processes. Their work is inside the process, so that most of the time
