@@ -1,4 +1,4 @@
-/** Where `hostile-tool.test.ts` runs its attacks: the real command, a real hub, real git. */
+/** Where `hostile-tests.ts` runs its attacks: the real command, a real hub, real git. */
 import assert from 'node:assert/strict';
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-/** The attacks of `hostile-tool.test.ts`, in the words of a shell. */
+/** The attacks of `hostile-tests.ts`, in the words of a shell. */
 
 /**
  * By the rows of the table in `docs/operate/security.md` of what is believed of a tool: a key is the
