@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { git } from './git-clone.ts';
@@ -75,6 +75,15 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     return answer.uncertainties as Asked[];
   }
 
+  /** Whether a session of Claude Code that began with a prompt is on disk. */
+  function isStored(prompt: string): boolean {
+    const folder = join(bench.place.claudeDir, 'projects');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    return files
+      .filter((file) => file.endsWith('.jsonl'))
+      .some((file) => readFileSync(join(folder, file), 'utf8').includes(prompt));
+  }
+
   const asksFor = (command: string) => native('Bash', { command, description: 'Leaves a trace' });
 
   /** Gives a job whose model asks for a command, and then says nothing more. */
@@ -82,6 +91,9 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     bench.model.script({ [name]: [asksFor(command), hang(), hang(), hang()] });
     const jobId = await bench.enqueue(`Work.\n\n[scenario ${name}]`);
     const asked = await until('question', async () => (await listQuestions(jobId))[0] ?? null);
+    // The agent asks when the session is on disk, or after a while without it. Tools are killed here
+    // when it is: what becomes of a lost session is tried by `acp-scenarios.test.ts`.
+    await until('session on disk', () => isStored(`[scenario ${name}]`) || null);
     return { jobId, asked };
   }
 

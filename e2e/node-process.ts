@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 export const projectRoot = join(import.meta.dirname, '..');
 
 /** Generous for two busy cores. A wait that ends reports what was printed instead. */
-const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 180_000;
 
 export interface NodeProcess {
   readonly child: ChildProcess;

@@ -107,7 +107,7 @@ describe('failures of the provider under the real tool', {
     for (const name of names) ids.push(await bench.enqueue(`Work. [scenario busy-${name}]`));
     const agent = bench.machine.start(['agent', 'start', '--executor', 'claude']);
     await agent.waitFor(/paused until/);
-    await agent.waitFor(/claiming again/, 60_000);
+    await agent.waitFor(/claiming again/);
     await agent.waitFor(/(?:✔ [\s\S]*){4}/, 200_000);
     agent.child.kill('SIGTERM');
     await agent.ended;

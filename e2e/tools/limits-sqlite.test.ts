@@ -127,8 +127,11 @@ describe('limits of accounts and budgets under the real tool', {
       while (bench.model.callsOf(scenario) < 2) await bench.readJob(jobId);
       await bench.cancel(jobId);
       await agent.ended;
-      const { job } = await bench.readJob(jobId);
+      const answer = await bench.readJob(jobId);
+      const { job } = answer;
       assert.equal(job.status, 'canceled');
+      // D11: the adapter's own notes and stacks are no output of the job.
+      assert.doesNotMatch(logOf(answer), /^Unexpected case|^ +at |^\[session\/|^Session [0-9a-f-]+/m);
       assert.ok(Number(job.usage?.inputTokens) >= 1_000, JSON.stringify(job.usage));
     });
   }

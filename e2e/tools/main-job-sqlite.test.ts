@@ -78,7 +78,7 @@ for (const tool of ['claude', 'codex'] as const) {
       await openJob(jobId);
       const agent = startAgent();
       await waitForStatus('Running');
-      await agent.waitFor(/Started\./, 60_000);
+      await agent.waitFor(/Started\./);
       await bench.cancel(jobId);
       await waitForStatus('Canceled');
       assert.equal((await agent.ended).code, 7, agent.stdout);

@@ -151,7 +151,7 @@ describe('what no setting prevents is said', { skip: toolMissing('codex', 'codex
       '--state-dir',
       join(bench.folder, 'other'),
     ]);
-    await other.waitFor(/waiting for jobs/, 60_000);
+    await other.waitFor(/waiting for jobs/);
     other.child.kill('SIGTERM');
     await other.ended;
     assert.match(other.stdout, /Warning +Codex runs what .*default\.rules allows/);

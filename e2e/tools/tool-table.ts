@@ -32,7 +32,7 @@ const rustTarget = rustTargets[`${platform}-${arch}`] ?? 'unknown';
 export const tools = {
   claude: {
     package: '@anthropic-ai/claude-code',
-    version: '2.1.330',
+    version: '2.1.332',
     command: 'claude',
     program: `@anthropic-ai/claude-code-${platform}-${arch}/claude`,
     runs: 'native',
@@ -40,7 +40,7 @@ export const tools = {
   },
   codex: {
     package: '@openai/codex',
-    version: '0.169.0',
+    version: '0.171.0',
     command: 'codex',
     program: `@openai/codex-${platform}-${arch}/vendor/${rustTarget}/bin/codex`,
     runs: 'native',

@@ -15,7 +15,7 @@ import { findPlace } from './test-place.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
 
 /** The limit of one file; generous, for slow cores that several files share. */
-const fileLimitMs = 600_000;
+const fileLimitMs = 1_200_000;
 
 /**
  * The tests whose files share processes. Their work is inside the process, so that most of the time

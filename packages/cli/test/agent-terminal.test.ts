@@ -36,7 +36,7 @@ before(async () => {
   await writeFile(
     tool,
     `#!/bin/sh
-[ "$1" = --version ] && echo '2.1.330 (Claude Code)' && exit
+[ "$1" = --version ] && echo '2.1.332 (Claude Code)' && exit
 cat > /dev/null
 cat '${join(place.directory, 'stream')}'
 `,

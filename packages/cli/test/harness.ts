@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { consoleEndpoints } from '@signalbox/contract';
+import { consoleEndpoints, consolePathOf, mirroredEndpoints } from '@signalbox/contract';
 import { type Client, type ClientOf, createClient, createClientOf } from '@signalbox/sdk';
 import { commandFile, exitCodes } from '../src/index.ts';
 
@@ -123,11 +123,14 @@ function watch(child: ChildProcess): Running {
   };
 }
 
+const ownerEndpoints = { ...mirroredEndpoints, ...consoleEndpoints };
+
 export interface HubPlace extends Place {
   url: string;
   /** The process of the hub. */
   hub: Running;
-  console: ClientOf<typeof consoleEndpoints>;
+  /** What the owner can call at the console. */
+  console: ClientOf<typeof ownerEndpoints>;
   workspaceId: string;
   workspaceSlug: string;
 }
@@ -144,7 +147,9 @@ export async function startHub(env: NodeJS.ProcessEnv = {}): Promise<HubPlace> {
   const [, url = ''] = await hub.says(/listens on (http:\/\/\S+)/);
   const [, linkToken = ''] = await hub.says(/#token=(\S+)\n/);
   const workspaceSlug = 'acme';
-  const console = createClientOf(consoleEndpoints, { baseUrl: url, fetch: browserFetch(url) });
+  const console = createClientOf(ownerEndpoints, {
+    ...{ baseUrl: url, fetch: browserFetch(url), pathOf: consolePathOf },
+  });
   const { workspaces } = await console.firstOwner.create({
     ...{ linkToken, workspaceSlug, workspaceName: 'Acme' },
     email: 'ada@acme.test',

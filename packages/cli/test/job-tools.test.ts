@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -47,6 +48,9 @@ interface Held {
 }
 
 let jobs = 0;
+
+/** Each finds the folder exchanged between two steps in some 3 of 100 cases. */
+const EXCHANGE_TRIES = 200;
 
 /** Claims a new job, and returns the variables that an agent gives to its tool. */
 async function holdJob({ holdMs = 60_000, runId }: { holdMs?: number; runId?: string } = {}) {
@@ -252,6 +256,36 @@ test('attach_file takes files of the worktree without secrets, and no others', a
     assert.match(text, why);
   }
   assert.equal(reportOf(held).length, 1);
+  await endJob(held);
+});
+
+test('attach_file follows no folder that is exchanged for a link while it reads', async () => {
+  const held = await holdJob();
+  const client = await connect(held);
+  const outside = join(place.directory, 'exchanged');
+  for (const [folder, text] of [
+    [join(held.worktree, 'shots'), 'mine'],
+    [outside, 'the file of a person'],
+  ] as const) {
+    mkdirSync(join(folder, 'deep'), { recursive: true });
+    writeFileSync(join(folder, 'deep', 'last.txt'), text);
+  }
+  symlinkSync(outside, join(held.worktree, 'link'));
+  const exchange = [
+    ...['const { renameSync: move } = require("node:fs");', 'for (;;) {'],
+    ...['move("shots", "away"); move("link", "shots");'],
+    ...['move("shots", "link"); move("away", "shots");', '}'],
+  ];
+  const exchanging = spawn(process.execPath, ['-e', exchange.join('\n')], { cwd: held.worktree });
+  try {
+    for (let tries = 0; tries < EXCHANGE_TRIES; tries++) {
+      const { text } = await call(client, 'attach_file', { path: 'shots/deep/last.txt' });
+      assert.doesNotMatch(text, /\(20 bytes\)/, `try ${tries}`);
+    }
+  } finally {
+    exchanging.kill('SIGKILL');
+    await once(exchanging, 'close');
+  }
   await endJob(held);
 });
 

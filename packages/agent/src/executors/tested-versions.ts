@@ -6,8 +6,8 @@ import { findOnPath, readVersion } from './find-on-path.ts';
  * asked.
  */
 export const testedVersions = {
-  claude: '2.1.330',
-  codex: '0.169.0',
+  claude: '2.1.332',
+  codex: '0.171.0',
   opencode: '1.18.33',
   gemini: '0.61.0',
   'claude-agent-acp': '0.101.0',

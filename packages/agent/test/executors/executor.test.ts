@@ -85,7 +85,7 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
     mode: 'acceptEdits',
     warnings: [
-      'claude 9.9.9 was not tested with this agent, 2.1.330 was: its permissions may differ.',
+      'claude 9.9.9 was not tested with this agent, 2.1.332 was: its permissions may differ.',
     ],
   });
   assert.deepEqual(run.result.evidence.changedFiles, ['README.md']);

@@ -20,3 +20,9 @@ test('the last line is kept, also without its end', () => {
   assert.equal(filter('', true), 'last');
   assert.equal(createLineFilter(undefined)('as it is'), 'as it is');
 });
+
+test('what continues a line is left out, or kept, with it', () => {
+  const filter = createLineFilter(noise);
+  const lines = ['[session/new] Error: x', '    at y (z.js:1:2) {', "  code: 'z'", '}', 'kept'];
+  assert.equal(filter(`${lines.join('\n')}\n  too\n`), 'kept\n  too\n');
+});

@@ -50,6 +50,8 @@ const options: acp.PermissionOption[] = [
   { optionId: 'no', name: 'No', kind: 'reject_once' },
 ];
 
+const modes = { currentModeId: 'auto', availableModes: [{ id: 'default', name: 'Manual' }] };
+
 type Peer = acp.AgentContext;
 type Update = acp.SessionUpdate;
 
@@ -262,12 +264,7 @@ acp
     note(`new ${sessionId} in ${params.cwd} with ${params.mcpServers.length} servers`);
     const model = { id: 'model', name: 'Model', type: 'select', category: 'model' } as const;
     const choice = { currentValue: 'small', options: [{ value: 'small', name: 'Small' }] };
-    const availableModes = [{ id: 'default', name: 'Manual' }];
-    return {
-      sessionId,
-      configOptions: [{ ...model, ...choice }],
-      modes: { currentModeId: 'auto', availableModes },
-    };
+    return { sessionId, configOptions: [{ ...model, ...choice }], modes };
   })
   .onRequest(acp.methods.agent.session.setMode, ({ params }) => {
     note(`mode ${params.modeId}`);
@@ -284,7 +281,7 @@ acp
   .onRequest(acp.methods.agent.session.resume, ({ params }) => {
     const { steps } = read(params.sessionId);
     note(`resume ${params.sessionId} in ${params.cwd} at ${steps[0] ?? 'the end'}`);
-    return {};
+    return { modes };
   })
   .onNotification(acp.methods.agent.session.cancel, ({ params }) => {
     cancelled.add(params.sessionId);

@@ -85,8 +85,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     showsServerEnv: true,
     costLimit: 'session',
     storesLate: true,
-    noise:
-      /^(\[session\/\w+\] |claude auth status (failed|returned) |Unexpected case: \{"type":"system")/,
+    noise: /^(\[[\w/-]+\] |Session [\da-f]{8}-|claude auth status |Unexpected case: )/,
     sessionMeta: claudeSessionMeta,
     loginHint: 'Run claude on this machine and log in.',
   },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { type AcpSetup, scriptedAgent, setupAcp } from '../../support/acp-harness.ts';
@@ -81,6 +81,26 @@ test('a tool that crashes is started again with its session', async (t) => {
   assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
 });
 
+test('a tool that is killed with its session unsaved begins again, with its open question', async (t) => {
+  const h = await setupAcp(t);
+  await h.start();
+  const jobId = await h.enqueue('run make it; say Done.');
+  const [question] = await h.questions(jobId);
+  assert.ok(question);
+  const [session = ''] = globSync(join(h.directory, 'tool/session-*.json'));
+  rmSync(session);
+  const [, pid] = /^tool (\d+)$/.exec(h.toolLog()[0] ?? '') ?? [];
+  process.kill(Number(pid), 'SIGKILL');
+  // An answer that the agent hears before the end of the tool would count as used.
+  await h.untilTool(new RegExp(`^tool (?!${pid}$)`));
+  await h.answer(question, 'yes');
+  const job = await h.until(jobId, 'done', 'failed');
+  assert.equal(job.status, 'done', String(job.message));
+  assert.match(await h.output(jobId), /could not resume session .* begins again/);
+  assert.equal(h.toolLog().filter((line) => line === 'ran make it').length, 1);
+  assert.equal((await h.allQuestions(jobId)).length, 1, 'the person is asked once');
+});
+
 test('a tool that is killed below its adapter is started again with its session', async (t) => {
   const h = await setupAcp(t);
   await h.start();
@@ -148,14 +168,23 @@ test('a canceled job ends its tool', async (t) => {
   await h.until(jobId, 'canceled');
 });
 
-/** The scripted tool under the name of a known one, and that tool's own settings. */
-function nameTool({ directory, env }: AcpSetup, command: string): NodeJS.ProcessEnv {
+/**
+ * The scripted tool under the name of a known one, and that tool's own settings.
+ *
+ * @param end commands after the tool, whose exit code is `$?`.
+ */
+function nameTool(
+  { directory, env }: AcpSetup,
+  command: string,
+  end: readonly string[] = [],
+): NodeJS.ProcessEnv {
   const bin = join(directory, 'bin');
   mkdirSync(bin);
+  const tool = `'${process.execPath}' '${scriptedAgent}'`;
   const script = [
     '#!/bin/sh',
     'if [ "$1" = --version ]; then echo 0.0.1; exit; fi',
-    `exec '${process.execPath}' '${scriptedAgent}'`,
+    ...(end.length === 0 ? [`exec ${tool}`] : [tool, ...end]),
     '',
   ].join('\n');
   writeFileSync(join(bin, command), script, { mode: 0o755 });
@@ -179,6 +208,29 @@ test('a person is asked when the session of the tool can be resumed, and not bef
   const { mode, warnings } = (job.evidence as { executor: Record<string, unknown> }).executor;
   assert.equal(mode, 'default');
   assert.match(String(warnings), /claude-agent-acp 0\.0\.1 was not tested with this agent/);
+});
+
+/** As Claude's adapter prints them. */
+const notes = [
+  'Unexpected case: {"type":"system","subtype":"ui_invalidate","session_id":"x"}',
+  '[session/create] sessionId=x durationMs=12',
+  'Session 0f8fad5b-d9cb-469f-a165-70867728950e: failed to publish state Error: Connection closed',
+  '    at Connection.notify (file:///sdk/connection.js:20:11) {',
+  '  code: -32603',
+  '}',
+];
+
+test('notes of an adapter about itself are neither output nor the reason of a failure', async (t) => {
+  const h = await setupAcp(t);
+  const file = join(h.directory, 'notes');
+  writeFileSync(file, `${notes.join('\n')}\n`);
+  const env = nameTool(h, 'claude-agent-acp', ['code=$?', `cat '${file}' >&2`, 'exit $code']);
+  await h.start({ acp: { agent: 'claude' }, env });
+  const jobId = await h.enqueue('say Begin.; crash');
+  assert.match(await h.untilEvent(jobId, 'failed'), /The tool exited with 7 .* out of luck$/);
+  const output = await h.output(jobId);
+  assert.match(output, /^out of luck$/m);
+  for (const note of notes) assert.ok(!output.includes(`${note}\n`), output);
 });
 
 test('what the tool has decided by itself is in the evidence', async (t) => {

@@ -1,0 +1,3 @@
+import { testHostileTool } from './hostile-tests.ts';
+
+testHostileTool('a tool over ACP');
