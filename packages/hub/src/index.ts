@@ -27,6 +27,7 @@ export {
   type SettingName,
   settings,
 } from './start/config.ts';
+export { HubMissingError } from './start/hub-place.ts';
 export { describeFlags, type StartOptions, startFromEnvironment } from './start/main.ts';
 export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './start/operate.ts';
 export { SettingError } from './start/setting-values.ts';

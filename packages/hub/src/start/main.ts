@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DATABASE_FILE, StartError } from '../db/data-directory.ts';
 import type { Migration } from '../db/migrations/index.ts';
 import { findDamageBesideHub } from '../diagnosis/damage-check.ts';
@@ -12,6 +12,7 @@ import {
   type SettingName,
   settings,
 } from './config.ts';
+import { refuseOldDataDir } from './hub-place.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;
@@ -40,6 +41,7 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
   for (const name of findUnknownSettings(process.env)) {
     process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
+  refuseOldDataDir(config);
   const { consoleDir, migrations } = options;
   let created: Hub | null = null;
   let started: Hub | null = null;
@@ -83,9 +85,9 @@ function reportDamage(path: string): void {
 function describeStart(
   baseUrl: string,
   firstOwnerUrl: string | null,
-  { host, devAllowUnauth }: Pick<Config, 'host' | 'devAllowUnauth'>,
+  { host, dataDir, devAllowUnauth }: Pick<Config, 'host' | 'dataDir' | 'devAllowUnauth'>,
 ): string {
-  const lines = [`Signalbox listens on ${baseUrl}`];
+  const lines = [`Signalbox listens on ${baseUrl}`, `Its data are in ${resolve(dataDir)}`];
   if (!isLoopback(host) && !baseUrl.startsWith('https:')) {
     lines.push(
       '',
