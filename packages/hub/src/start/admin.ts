@@ -204,7 +204,8 @@ async function findWorkspaceId(reader: Reader, workspaceSlug: string): Promise<s
   throw new HubError('WORKSPACE_NOT_FOUND', `There is no workspace "${workspaceSlug}".`);
 }
 
-async function withDatabase<T>(
+/** Opens the database of a hub for one act. @throws HubMissingError, StartError */
+export async function withDatabase<T>(
   config: Config,
   act: (database: Database, directoryPath: string) => Promise<T>,
 ) {

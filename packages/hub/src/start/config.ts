@@ -1,5 +1,4 @@
 import type { PrivateHosts } from '../base/outbound-hosts.ts';
-import { userDataDir } from './hub-place.ts';
 import {
   type IntegrationWorkspaces,
   type LogLevel,
@@ -20,6 +19,7 @@ import {
   readTrustedProxies,
   readWorkspaceCreation,
   SettingError,
+  userDataDir,
   type WorkspaceCreation,
 } from './setting-values.ts';
 

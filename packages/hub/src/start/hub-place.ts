@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DATABASE_FILE, prepareDataDirectory, StartError } from '../db/data-directory.ts';
 import type { Database } from '../db/engine.ts';
 import { readSchemaState } from '../db/migrate.ts';
@@ -8,13 +7,6 @@ import type { Config } from './config.ts';
 
 /** Where earlier versions kept the data of a hub: below the folder in which it was started. */
 const OLD_DATA_DIR = '.signalbox';
-
-/** The data directory of a user: that of the XDG Base Directory Specification. */
-export function userDataDir(env: Readonly<Record<string, string | undefined>>): string {
-  const { XDG_DATA_HOME: given = '' } = env;
-  // The specification ignores relative paths.
-  return join(isAbsolute(given) ? given : join(homedir(), '.local', 'share'), 'signalbox');
-}
 
 /** A command of the operator finds no hub where the settings say. */
 export class HubMissingError extends Error {}

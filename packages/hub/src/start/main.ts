@@ -37,15 +37,30 @@ export interface StartOptions {
  * @throws SettingError, StartError, SchemaVersionError: one sentence each.
  */
 export async function startFromEnvironment(options: StartOptions = {}): Promise<void> {
-  const config = readConfig(process.env, readFlags(options.argv ?? []));
+  const { argv = [], ...rest } = options;
+  const config = readConfig(process.env, readFlags(argv));
   for (const name of findUnknownSettings(process.env)) {
     process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
-  refuseOldDataDir(config);
-  const { consoleDir, migrations } = options;
-  let created: Hub | null = null;
   let started: Hub | null = null;
   stopOnSignal(() => started);
+  const { hub, firstOwnerUrl } = await startHub(config, rest);
+  started = hub;
+  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
+}
+
+/**
+ * Starts a hub in this process, which the caller ends. Resolves as soon as it accepts requests.
+ *
+ * @returns also the one-time link for the first owner; null if the hub has people.
+ * @throws StartError, SchemaVersionError: one sentence each.
+ */
+export async function startHub(
+  config: Config,
+  { consoleDir, migrations }: Omit<StartOptions, 'argv'> = {},
+): Promise<{ hub: Hub; firstOwnerUrl: string | null }> {
+  refuseOldDataDir(config);
+  let created: Hub | null = null;
   const explain = (error: unknown) => {
     throw explainListenError(error, config.host, config.port);
   };
@@ -62,9 +77,8 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     await hub.stop();
     return explain(error);
   });
-  started = hub;
-  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
   if (config.databaseUrl === null) reportDamage(join(config.dataDir, DATABASE_FILE));
+  return { hub, firstOwnerUrl };
 }
 
 /** Says that the database is damaged, if it is. The hub continues: much of it may be readable. */
