@@ -144,32 +144,33 @@ async function openAccess(
   baseUrl: string,
   clone: Clone | null,
 ): Promise<{ access: LocalAccess; login: Login }> {
-  const stored = await findLogin(io, baseUrl);
+  const found = await findLogin(io, baseUrl);
   const access = await openLocalAccess(config, {
     baseUrl,
     owner: await describeOwner(clone),
     machineName: hostname(),
-    login: stored,
+    login: found && { personId: found.personId, workspaceId: found.login.workspaceId },
   });
   const { workspaceId, workspaceSlug, token } = access;
-  if (stored !== null) {
-    await saveLogin(io.env, stored);
-    return { access, login: stored };
-  }
   const loggedInAt = new Date().toISOString();
-  const login = { url: baseUrl, workspaceSlug, workspaceId, token: token ?? '', loggedInAt };
+  const made = { url: baseUrl, workspaceSlug, workspaceId, token: token ?? '', loggedInAt };
+  const login = found?.login ?? made;
+  // A login that exists becomes the current one.
   await saveLogin(io.env, login);
   return { access, login };
 }
 
 /** The login of a person to this hub, if the hub still accepts it. */
-async function findLogin(io: Io, baseUrl: string): Promise<(Login & { personId: string }) | null> {
+async function findLogin(
+  io: Io,
+  baseUrl: string,
+): Promise<{ login: Login; personId: string } | null> {
   for (const login of await readLogins(io.env)) {
     if (login.url !== baseUrl) continue;
     const client = createHubClient(baseUrl, login.token);
     try {
       const { kind, principalId } = await client.tokens.whoami({}, { signal: io.signal });
-      if (kind === 'device') return { ...login, personId: principalId };
+      if (kind === 'device') return { login, personId: principalId };
     } catch (error) {
       // Another hub had the address before, or the token has ended.
       if (!(error instanceof ApiError)) throw error;
