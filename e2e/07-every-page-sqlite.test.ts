@@ -110,6 +110,11 @@ describe('every page, at every size and in every color scheme', { skip: browserM
           path: '/first-owner#token=none',
           shows: heading('This link is not valid'),
         },
+        {
+          name: 'sign-in-link-dead',
+          path: '/sign-in-link#token=none',
+          shows: heading('This link is not valid'),
+        },
       ],
       true,
     );

@@ -65,15 +65,17 @@ describe('the commands of the documents, word for word', () => {
     }
     await run.waitFor(new RegExp(RegExp.escape(until)));
     run.keep();
-    if (block.text.trim() === 'npm start') await becomeOwner(run);
+    if (block.text.startsWith('npm start')) await signInAtHub(run);
     else running.push(run);
   }
 
-  /** The person at the first screen of the console. */
-  async function becomeOwner(run: ShellRun): Promise<void> {
+  /** The person in the console, who also creates the team's workspace of the later pages. */
+  async function signInAtHub(run: ShellRun): Promise<void> {
     hub = run;
-    const [, linkToken] = await run.waitFor(/first-owner#token=(\S+)/);
-    ({ cookie } = await callConsole(baseUrl, 'first-owner/create', { linkToken, ...owner }));
+    const [, linkToken] = await run.waitFor(/sign-in-link#token=(\S+)/);
+    ({ cookie } = await callConsole(baseUrl, 'session/sign-in-by-link', { linkToken }));
+    const workspace = { slug: owner.workspaceSlug, name: owner.workspaceName };
+    await callConsole(baseUrl, 'workspaces/create', workspace, cookie);
   }
 
   /** The person at the approval page. */

@@ -37,6 +37,7 @@ export function createMachine(
   const own = {
     SIGNALBOX_CONFIG_DIR: join(folder, 'config'),
     SIGNALBOX_STATE_DIR: join(folder, 'state'),
+    XDG_DATA_HOME: join(folder, 'share'),
     ...env,
   };
   const optionsFor = (cwd: string | undefined) => ({

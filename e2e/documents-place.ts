@@ -36,8 +36,14 @@ export function makePlace(folder: string, port: number): Place {
   const prefix = join(folder, 'npm');
   const env = {
     HOME: home,
-    // The project's own Node first, as `npm` has it in a script.
-    PATH: [join(prefix, 'bin'), bin, dirname(process.execPath), process.env.PATH].join(delimiter),
+    // The project's own Node first, as `npm` has it in a script. A login shell adds ~/.local/bin.
+    PATH: [
+      join(home, '.local/bin'),
+      join(prefix, 'bin'),
+      bin,
+      dirname(process.execPath),
+      process.env.PATH,
+    ].join(delimiter),
     npm_config_prefix: prefix,
     npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? home, '.npm'),
     npm_config_loglevel: 'error',

@@ -39,8 +39,9 @@ async function main(argv: string[]): Promise<number> {
       ...argv,
     ],
     root,
-    // People open the console's address: the hub's links must lead there.
-    { SVC_BASE_URL: consoleUrl },
+    // People open the console's address: the hub's links must lead there. Changed sources must not
+    // migrate the hub that a developer works with.
+    { SVC_BASE_URL: consoleUrl, SVC_DATA_DIR: process.env.SVC_DATA_DIR ?? '.signalbox/dev' },
   );
   const vite = start(
     [

@@ -46,6 +46,7 @@ export function makeToolPlace(options: ToolPlaceOptions): ToolPlace {
     env: {
       PATH: [...bins, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
       HOME: home,
+      XDG_DATA_HOME: join(home, '.local/share'),
       ...proxyEnv,
       ...{ CLAUDE_CONFIG_DIR: claudeDir, CODEX_HOME: codexDir },
       ANTHROPIC_BASE_URL: modelUrl,

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestEngine } from './engines.ts';
@@ -160,5 +161,7 @@ export function testEnvironment(engine?: TestEngine): NodeJS.ProcessEnv {
   const foreign = /^((SVC|SIGNALBOX)_(?!TEST_)|SIGNALBOX_TEST_ENGINE$|NODE_TEST_CONTEXT$)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   const chosen = engine === undefined ? [] : [['SIGNALBOX_TEST_ENGINE', engine]];
-  return Object.fromEntries([...kept, ...chosen]);
+  // A test that names no data directory must not find the hub of the person who runs it.
+  const home = ['XDG_DATA_HOME', join(tmpdir(), 'signalbox-test-data')];
+  return Object.fromEntries([...kept, ...chosen, home]);
 }

@@ -27,7 +27,7 @@ const nodePackages = {
 };
 
 // A hub gets the same flags as from `npm start` (docs/decisions/0017).
-const flags = process.argv[2] === 'serve' ? readHubFlags() : [];
+const flags = ['serve', 'up'].includes(process.argv[2]) ? readHubFlags() : [];
 
 if (Number.parseInt(process.versions.node, 10) >= nodeMajorNeeded) {
   if (flags.length > 0 && typeof process.execve === 'function') {

@@ -47,7 +47,8 @@ export function commandName({ env, cwd }: Surroundings): string {
 }
 
 /**
- * The command that makes `signalbox` work in every folder, for a clone; null if it does already.
+ * The command that makes `signalbox` work in every folder, for a clone; null if it does already. It
+ * needs no administrator: where npm may not write, it installs below `~/.local`.
  *
  * npm links the folder and copies nothing, so the command is always that of the clone.
  */
@@ -56,9 +57,10 @@ export function globalInstallLine(env: NodeJS.ProcessEnv): string | null {
   const install = `npm install --global ${quoteForShell(packageDir, env)}`;
   const prefix = env.npm_config_global_prefix;
   if (prefix === undefined || process.platform === 'win32' || isWritable(prefix)) return install;
+  const own = install.replace('--global', '--global --prefix ~/.local');
   const ownBin = join(env.HOME ?? '', '.local/bin');
-  if (!(env.PATH ?? '').split(delimiter).includes(ownBin)) return `sudo ${install}`;
-  return install.replace('--global', '--global --prefix ~/.local');
+  const isFound = (env.PATH ?? '').split(delimiter).includes(ownBin);
+  return isFound ? own : `${own} && export PATH="$HOME/.local/bin:$PATH"`;
 }
 
 /** Whether the first `signalbox` on the PATH is this one. npx puts folders there for itself. */

@@ -21,6 +21,12 @@ const groups = {
 /** All commands, in the order of the help. */
 export const commandTable: readonly CommandEntry[] = [
   {
+    words: ['up'],
+    group: groups.machine,
+    summary: 'start a hub here with an agent for this clone, and open the console',
+    load: () => import('./commands/hub/up.ts'),
+  },
+  {
     words: ['login'],
     group: groups.machine,
     summary: 'log this machine in to a workspace, with your browser',

@@ -213,8 +213,6 @@ Exit codes:
 ${codes.join('\n')}
 
 Every command takes --json: JSON on standard output, errors as JSON on standard error.
-${asTyped(`Start with:
-  signalbox login --workspace SLUG
-  signalbox repo link
-  signalbox agent start`)}`;
+${asTyped(`Start with, in a clone:
+  signalbox up`)}`;
 }

@@ -100,13 +100,11 @@ describe('the line of npm start that installs the command for all folders', () =
     assert.equal(globalInstallLine(env), null);
   });
 
-  test('asks for another prefix, or for root, where npm may not write', () => {
+  test('installs for this user alone where npm may not write', () => {
     // Not even root can write below a file.
     const env = { PATH: '/bin', HOME: '/home/ada', npm_config_global_prefix: '/dev/null' };
-    assert.equal(globalInstallLine(env), `sudo npm install --global ${packageDir}`);
-    assert.equal(
-      globalInstallLine({ ...env, PATH: '/bin:/home/ada/.local/bin' }),
-      `npm install --global --prefix ~/.local ${packageDir}`,
-    );
+    const own = `npm install --global --prefix ~/.local ${packageDir}`;
+    assert.equal(globalInstallLine(env), `${own} && export PATH="$HOME/.local/bin:$PATH"`);
+    assert.equal(globalInstallLine({ ...env, PATH: '/bin:/home/ada/.local/bin' }), own);
   });
 });

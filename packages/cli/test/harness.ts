@@ -23,6 +23,8 @@ export interface Running {
   child: ChildProcess;
   /** Resolves with the match once standard output contains one. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The same for standard error. */
+  notes(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Ended>;
 }
 
@@ -90,36 +92,37 @@ export function makePlace(): Place {
 }
 
 function watch(child: ChildProcess): Running {
-  let stdout = '';
-  let stderr = '';
+  const printed = { stdout: '', stderr: '' };
   const listeners = new Set<() => void>();
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const listener of [...listeners]) listener();
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, stdout, stderr }));
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      printed[stream] += text;
+      for (const listener of [...listeners]) listener();
+    });
+  }
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode, ...printed }));
+  const waitFor = (stream: keyof typeof printed, pattern: RegExp) => {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const look = () => {
+      const match = pattern.exec(printed[stream]);
+      if (match === null) return;
+      listeners.delete(look);
+      resolve(match);
+    };
+    listeners.add(look);
+    look();
+    ended.then(
+      ({ stdout, stderr }) =>
+        reject(new Error(`It exited without printing ${pattern}:\n${stdout}\n${stderr}`)),
+      reject,
+    );
+    return promise;
+  };
   return {
     child,
     ended,
-    says(pattern) {
-      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-      const look = () => {
-        const match = pattern.exec(stdout);
-        if (match === null) return;
-        listeners.delete(look);
-        resolve(match);
-      };
-      listeners.add(look);
-      look();
-      ended.then(
-        () => reject(new Error(`It exited without printing ${pattern}:\n${stdout}\n${stderr}`)),
-        reject,
-      );
-      return promise;
-    },
+    says: (pattern) => waitFor('stdout', pattern),
+    notes: (pattern) => waitFor('stderr', pattern),
   };
 }
 

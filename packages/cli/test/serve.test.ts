@@ -79,7 +79,12 @@ test('a port in use stops the start with one sentence', async () => {
 });
 
 test('an operator creates a workspace and a token while the hub is stopped', async () => {
-  const data = ['--data-dir', join(place.directory, 'admin'), '--json'];
+  const dataDir = join(place.directory, 'admin');
+  const hub = place.start(['serve', '--port', '0', '--data-dir', dataDir]);
+  await hub.says(/create the first owner/);
+  hub.child.kill('SIGTERM');
+  await hub.ended;
+  const data = ['--data-dir', dataDir, '--json'];
   const create = ['admin', 'workspace', 'create', '--slug', 'acme', '--name', 'Acme', ...data];
   const made = await place.run(create);
   assert.equal(made.exitCode, exitCodes.ok, made.stderr);

@@ -73,6 +73,10 @@ export const errorCodes = {
     400,
     'The password-reset link was used or replaced, or has expired; ask for a new one.',
   ],
+  SIGN_IN_LINK_INVALID: [
+    400,
+    'The sign-in link was used or has expired; run `signalbox up` again for a new one.',
+  ],
   MAIL_ACCOUNT_NOT_FOUND: [400, 'No such mail account in this workspace.'],
   TOKEN_NOT_FOUND: [400, 'No such active token in this workspace, or it belongs to someone else.'],
   LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],

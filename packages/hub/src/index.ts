@@ -27,6 +27,19 @@ export {
   type SettingName,
   settings,
 } from './start/config.ts';
-export { describeFlags, type StartOptions, startFromEnvironment } from './start/main.ts';
+export { HubMissingError } from './start/hub-place.ts';
+export {
+  findRunningHub,
+  type LocalAccess,
+  type LocalAccessDraft,
+  openLocalAccess,
+} from './start/local-access.ts';
+export {
+  describeFlags,
+  readFlags,
+  type StartOptions,
+  startFromEnvironment,
+  startHub,
+} from './start/main.ts';
 export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './start/operate.ts';
 export { SettingError } from './start/setting-values.ts';

@@ -7,7 +7,7 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { openHubSession } from '../hub/hub-session.ts';
-import { linkClone } from '../hub/linked-clones.ts';
+import { linkRepository } from '../hub/link-repository.ts';
 import { oneLine } from '../terminal/text.ts';
 import { readClone } from './agent/read-clone.ts';
 
@@ -31,20 +31,10 @@ export const command = defineCommand<HubOptions & { label?: string }>({
 
   async run({ io, args, options }) {
     const clone = await readClone(resolve(args[0] ?? '.'), io.env);
-    const { client, baseUrl, workspaceId } = await openHubSession(io, options);
-    const { remoteUrlHash, path } = clone;
-    const known = await client.repositories.resolve(
-      { workspaceId, remoteUrlHash },
-      { signal: io.signal },
-    );
-    // Keep a label that a person chose, unless this call sets another.
-    const label = options.label ?? (known.repo?.label ? undefined : clone.label);
-    const { repo, repoId, created } = await client.repositories.upsert(
-      { workspaceId, remoteUrlHash, ...(label === undefined ? {} : { label }) },
-      { signal: io.signal },
-    );
-    const linked = { url: baseUrl, workspaceId, repoId, label: repo.label, path };
-    const replaced = await linkClone(io.env, linked);
+    const session = await openHubSession(io, options);
+    const { repo, created, replaced } = await linkRepository(io, session, clone, options.label);
+    const { repoId } = repo;
+    const { path } = clone;
     if (io.json) return io.printJson({ ok: true, created, repo, path });
     const { green, bold, dim } = io.styles;
     io.print(`${green('✔')} Linked ${bold(oneLine(repo.label))} ${dim(repoId)}`);

@@ -7,7 +7,7 @@ import { stylesOf, wantsColor } from './io.ts';
 const argv = process.argv.slice(2);
 const words = knownWords(argv).join(' ');
 /** Long-running commands, which handle signals themselves. */
-const endsItself = words === 'serve' || words === 'agent start';
+const endsItself = ['serve', 'up', 'agent start'].includes(words);
 
 endOnClosedOutput();
 const stopping = new AbortController();

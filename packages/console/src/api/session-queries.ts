@@ -30,6 +30,17 @@ export function sessionsQuery() {
   });
 }
 
+/** Signs in by a one-time link. It can be used once, so the answer is kept. */
+export function signInLinkQuery(linkToken: string) {
+  return queryOptions({
+    queryKey: ['sign-in-link', linkToken],
+    queryFn: () => callHub('session', 'signInByLink', { linkToken }),
+    enabled: linkToken !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
 /** Whether a first-owner link is still valid. */
 export function firstOwnerQuery(linkToken: string) {
   return queryOptions({

@@ -37,6 +37,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'repository.update': 'changed a repository',
   'session.sign-in': 'signed in',
   'session.sign-in-failed': 'failed to sign in',
+  'sign-in-link.create': 'created a link that signs in',
   'token.mint': 'created a token',
   'token.revoke': 'revoked a token',
   'trigger.create': 'created a trigger',

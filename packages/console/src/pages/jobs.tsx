@@ -77,7 +77,7 @@ export function JobsPage() {
           onCurrent={setCurrentId}
         />
       ) : (
-        <NoRows list={list} filters={filters} slug={slug} />
+        <NoRows list={list} filters={filters} slug={slug} hasClone={names.labels.size > 0} />
       )}
       {selection.isSelecting && (
         <BulkBar
@@ -95,13 +95,16 @@ interface NoRowsProps {
   list: ReturnType<typeof useJobList>;
   filters: JobFilters;
   slug: string;
+  /** Whether the workspace has a repository. */
+  hasClone: boolean;
 }
 
 /** In place of rows: the skeleton, the first steps, or the reason why the list is empty. */
-function NoRows({ list, filters, slug }: NoRowsProps) {
+function NoRows({ list, filters, slug, hasClone }: NoRowsProps) {
   const navigate = route.useNavigate();
   if (list.isPending) return list.error ? null : <SkeletonRows what="the jobs" rows={12} />;
-  if (!isFiltered(filters)) return list.error ? null : <FirstSteps slug={slug} />;
+  if (!isFiltered(filters))
+    return list.error ? null : <FirstSteps slug={slug} hasClone={hasClone} />;
   const { readMore } = list;
   return (
     <div className="grid justify-items-center gap-3 rounded-lg border border-dashed px-4 py-12 text-center text-sm text-muted">

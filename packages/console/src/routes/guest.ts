@@ -35,6 +35,12 @@ const resetPasswordRoute = createRoute({
   component: lazyPage(() => import('../pages/reset-password.tsx'), 'ResetPasswordPage'),
 });
 
+const signInLinkRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in-link',
+  component: lazyPage(() => import('../pages/sign-in-link.tsx'), 'SignInLinkPage'),
+});
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
@@ -73,6 +79,7 @@ export const guestRoutes = [
   invitationRoute,
   resetPasswordRoute,
   signInRoute,
+  signInLinkRoute,
   deviceRoute,
   newWorkspaceRoute,
 ] as const;

@@ -39,6 +39,15 @@ export function listMembershipsOfPerson(
   );
 }
 
+/** The oldest ownership of a hub: that of its first owner, unless they have left. */
+export function readFirstOwnership(reader: Reader): Promise<MembershipRow | undefined> {
+  return reader.firstSql<MembershipRow>(
+    `SELECT ${allColumns.memberships} FROM memberships WHERE role = 'owner'
+     ORDER BY created_at, workspace_id, person_id LIMIT 1`,
+    [],
+  );
+}
+
 /** The memberships of a workspace, ordered by person id; one more than `limit`. */
 export function listMemberships(
   reader: Reader,

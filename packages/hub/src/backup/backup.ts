@@ -5,8 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { DATABASE_FILE } from '../db/data-directory.ts';
 import type { Reader } from '../db/engine.ts';
 import { readSchemaVersion } from '../db/migrate.ts';
-import { readKeyFingerprint } from '../db/secret-key.ts';
+import { findKeyProblem, readKeyFingerprint } from '../db/secret-key.ts';
 import { copySqlite, findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
+import { listAllWorkspaces } from '../workspaces/store.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, hashFile, syncDirectory } from './copy-file.ts';
 import { KEY_FILE, MANIFEST_FILE, type Manifest, type ManifestFile } from './manifest.ts';
@@ -15,8 +16,8 @@ import { listStoredObjects } from './stored-objects.ts';
 export interface BackupSource {
   /** The data directory of a hub on SQLite, running or stopped. */
   dataDir: string;
-  /** Whether the key is a setting; otherwise it is a file of the data directory. */
-  isKeySet: boolean;
+  /** The key of the settings; null: it is a file of the data directory. */
+  secretKey: Buffer | null;
   objectStore: Manifest['objectStore'];
   hubVersion: string;
 }
@@ -40,12 +41,6 @@ export async function backUp(
   options: { withKey: boolean },
 ): Promise<BackupReport> {
   const path = resolve(target);
-  const database = join(source.dataDir, DATABASE_FILE);
-  if (!existsSync(database)) {
-    throw new BackupError(
-      `There is no hub in ${source.dataDir}: set --data-dir or SVC_DATA_DIR to its directory.`,
-    );
-  }
   if (existsSync(path) && !isEmpty(path)) {
     throw new BackupError(`${path} is not empty: name a new directory for the backup.`);
   }
@@ -83,6 +78,7 @@ async function fill(
   const missing: string[] = [];
   const { reader, close } = openSqliteReader(copy);
   try {
+    await requireWhole(reader, source);
     if (source.objectStore === 'directory') {
       await copyObjects(reader, { source: source.dataDir, draft }, files, missing);
     }
@@ -96,7 +92,7 @@ async function fill(
       schemaVersion: await readSchemaVersion(reader),
       createdAt,
       key: {
-        place: source.isKeySet ? 'SVC_SECRET_KEY' : join(source.dataDir, KEY_FILE),
+        place: source.secretKey !== null ? 'SVC_SECRET_KEY' : join(source.dataDir, KEY_FILE),
         fingerprint: await readKeyFingerprint(reader),
         included: withKey,
       },
@@ -110,6 +106,22 @@ async function fill(
   } finally {
     await close();
   }
+}
+
+/** Refuses a hub of which a backup would be worth nothing: without a workspace, or without its key. */
+async function requireWhole(reader: Reader, { dataDir, secretKey }: BackupSource): Promise<void> {
+  const workspaces = await listAllWorkspaces(reader);
+  if (workspaces.length === 0) {
+    throw new BackupError(
+      `The hub in ${dataDir} has no workspace, so there is nothing to back up: set --data-dir or ` +
+        'SVC_DATA_DIR to the directory of the hub that you mean.',
+    );
+  }
+  if ((await readKeyFingerprint(reader)) === null) {
+    throw new BackupError(`The hub in ${dataDir} has no key yet: start it once.`);
+  }
+  const problem = await findKeyProblem(reader, dataDir, secretKey);
+  if (problem !== null) throw new BackupError(problem);
 }
 
 async function copyObjects(

@@ -10,6 +10,7 @@ import {
 import { recordRestore } from '../jobs/record-restore.ts';
 import { revokeAllInvitations } from '../members/store.ts';
 import { SESSION_IDLE_MS } from '../people/policy.ts';
+import { endSignInLinks } from '../people/sign-in-link.ts';
 import { readPersonNames, revokeAllSessions } from '../people/store.ts';
 import { endAllPasswordResets } from '../people/store-password-resets.ts';
 import { recoverLeases } from '../queue/leased-work.ts';
@@ -116,6 +117,7 @@ async function endAttempts(
 }
 
 async function endAccess(tx: Tx, slugs: ReadonlyMap<string, string>): Promise<EndedAccess> {
+  await endSignInLinks(tx);
   return {
     tokens: [...(await endTokens(tx, slugs)), ...(await endSecrets(tx, slugs))],
     sessions: await revokeAllSessions(tx, tx.nowMs - SESSION_IDLE_MS),

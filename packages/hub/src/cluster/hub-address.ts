@@ -44,7 +44,7 @@ export function writeHubAddress(directoryPath: string, note: AddressNote): void 
  *   the caller has the directory's lock, so the hub that wrote the file has ended.
  */
 export function removeHubAddress(directoryPath: string, hubId?: string): void {
-  if (hubId !== undefined && readNote(directoryPath)?.hubId !== hubId) return;
+  if (hubId !== undefined && readHubAddress(directoryPath)?.hubId !== hubId) return;
   rmSync(join(directoryPath, ADDRESS_FILE), { force: true });
 }
 
@@ -55,11 +55,19 @@ export async function findLinkAddress(
   reader: Reader,
 ): Promise<LinkAddress> {
   if (config.baseUrl !== null) return { baseUrl: config.baseUrl, source: 'setting' };
-  const note = readNote(directoryPath);
-  if (note !== null && (await isRunning(note, directoryPath, reader))) {
-    return { baseUrl: note.baseUrl, source: 'running-hub' };
-  }
+  const running = await findRunningAddress(directoryPath, reader);
+  if (running !== null) return { baseUrl: running, source: 'running-hub' };
   return { baseUrl: addressOf(config), source: 'assumed' };
+}
+
+/** Finds the address of the hub that runs on a data directory; null: none has begun to listen. */
+export async function findRunningAddress(
+  directoryPath: string,
+  reader: Reader,
+): Promise<string | null> {
+  const note = readHubAddress(directoryPath);
+  if (note === null || !(await isRunning(note, directoryPath, reader))) return null;
+  return note.baseUrl;
 }
 
 /** Checks that the hub that wrote the note runs: a hub that was killed leaves its note behind. */
@@ -73,7 +81,7 @@ async function isRunning(
 }
 
 /** Reads the address file; null if there is no such file. */
-function readNote(directoryPath: string): AddressNote | null {
+export function readHubAddress(directoryPath: string): AddressNote | null {
   let text: string;
   try {
     text = readFileSync(join(directoryPath, ADDRESS_FILE), 'utf8');

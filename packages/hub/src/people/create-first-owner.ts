@@ -6,7 +6,7 @@ import { HubError } from '../base/errors.ts';
 import type { RequestContext } from '../base/principal.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import { deleteHubSetting, readHubSetting, writeHubSetting } from '../db/hub-settings.ts';
-import { insertWorkspace, readWorkspaceBySlug } from '../workspaces/store.ts';
+import { insertWorkspace, readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import type { PeopleDeps } from './deps.ts';
 import { drawLinkToken, hashLinkToken } from './link-token.ts';
 import { hashNewPassword } from './passwords.ts';
@@ -34,37 +34,14 @@ export async function createFirstOwner(
   input: CreateInput,
   origin: Pick<RequestContext, 'address' | 'userAgent'>,
 ): Promise<{ person: PersonRow; secret: string }> {
-  const { database, ids } = deps;
+  const { database } = deps;
   // Check before hashing, so that anonymous callers cannot make the hub hash passwords.
   if (!(await isLinkValid(database.reader, input.linkToken))) throw linkInvalid();
   const passwordHash = await hashNewPassword(deps, input.password, { person: input });
   const scope = [FIRST_OWNER_SCOPE, input.workspaceSlug, foldEmail(input.email)];
   return database.write(scope, async (tx) => {
     if (!(await isLinkValid(tx, input.linkToken))) throw linkInvalid();
-    if ((await readWorkspaceBySlug(tx, input.workspaceSlug)) !== undefined) {
-      throw new HubError('SLUG_TAKEN');
-    }
-    const person: PersonRow = {
-      person_id: ids('person'),
-      email: foldEmail(input.email),
-      name: input.name,
-      password_hash: passwordHash,
-      created_at: tx.nowMs,
-    };
-    await insertPerson(tx, person);
-    const workspace = await insertWorkspace(tx, {
-      workspace_id: ids('workspace'),
-      slug: input.workspaceSlug,
-      name: input.workspaceName,
-      created_by_operator: 1,
-    });
-    await insertMembership(tx, {
-      workspace_id: workspace.workspace_id,
-      person_id: person.person_id,
-      role: 'owner',
-      created_at: tx.nowMs,
-    });
-    await deleteHubSetting(tx, LINK_SETTING);
+    const { person, workspace } = await insertFirstOwner(deps, tx, { ...input, passwordHash });
     const { sessionId, secret } = await beginSession(deps, tx, person.person_id, origin);
     await appendAudit(tx, {
       workspaceId: workspace.workspace_id,
@@ -75,6 +52,48 @@ export async function createFirstOwner(
     });
     return { person, secret };
   });
+}
+
+/** The first person of a hub, and their workspace. */
+export type OwnerDraft = Pick<CreateInput, 'name' | 'email' | 'workspaceSlug' | 'workspaceName'>;
+
+/**
+ * Inserts person, workspace and membership, and ends the printed links. The caller checks in the
+ * same transaction that the hub has no people.
+ *
+ * @throws HubError SLUG_TAKEN
+ */
+export async function insertFirstOwner(
+  { ids }: Pick<PeopleDeps, 'ids'>,
+  tx: Tx,
+  draft: OwnerDraft & { passwordHash: string },
+): Promise<{ person: PersonRow; workspace: WorkspaceRow }> {
+  const { name, email, passwordHash, workspaceSlug, workspaceName } = draft;
+  if ((await readWorkspaceBySlug(tx, workspaceSlug)) !== undefined) {
+    throw new HubError('SLUG_TAKEN');
+  }
+  const person: PersonRow = {
+    person_id: ids('person'),
+    email: foldEmail(email),
+    name,
+    password_hash: passwordHash,
+    created_at: tx.nowMs,
+  };
+  await insertPerson(tx, person);
+  const workspace = await insertWorkspace(tx, {
+    workspace_id: ids('workspace'),
+    slug: workspaceSlug,
+    name: workspaceName,
+    created_by_operator: 1,
+  });
+  await insertMembership(tx, {
+    workspace_id: workspace.workspace_id,
+    person_id: person.person_id,
+    role: 'owner',
+    created_at: tx.nowMs,
+  });
+  await deleteHubSetting(tx, LINK_SETTING);
+  return { person, workspace };
 }
 
 function linkInvalid(): HubError {

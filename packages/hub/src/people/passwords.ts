@@ -20,8 +20,11 @@ const BUSY_RETRY_MS = 2_000;
 /** The subject of all hashes among those that share the side thread. */
 const PASSWORDS = 'passwords';
 
-/** A hash that fits no password. Sign-ins of unknown people are compared with it, at equal cost. */
-const unknownPersonHash = encode(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
+/**
+ * A hash that fits no password, of people who sign in by links. Sign-ins of unknown people are
+ * compared with it, at equal cost.
+ */
+export const noPasswordHash = encode(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
 export interface PasswordHasher {
   /** @throws HubError RATE_LIMITED when too many wait. */
@@ -60,7 +63,7 @@ export function createPasswordHasher(thread: SideThread): PasswordHasher {
       return encode(salt, await derive(password, salt, parameters));
     },
     async verify(password, encoded) {
-      const { salt, expected, parameters } = decode(encoded ?? unknownPersonHash);
+      const { salt, expected, parameters } = decode(encoded ?? noPasswordHash);
       const actual = await derive(password, salt, parameters);
       return timingSafeEqual(actual, expected) && encoded !== null;
     },

@@ -16,6 +16,7 @@ import { refuseSharedPassword } from './find-account.ts';
 import { drawLinkToken, hashLinkToken } from './link-token.ts';
 import { hashNewPassword } from './passwords.ts';
 import { beginSession, findSession } from './sessions.ts';
+import { endSignInLinks, SIGN_IN_LINKS_SCOPE } from './sign-in-link.ts';
 import {
   foldEmail,
   listPeopleByEmail,
@@ -50,7 +51,7 @@ type Origin = Pick<RequestContext, 'address' | 'userAgent' | 'cookies'>;
  * chooses the password, so signing in with it would prove nothing more.
  *
  * Somebody else may have known the old password. So all other access that the account gave ends in
- * the same transaction: sessions here; device tokens, service tokens that the person created, and
+ * the same transaction: sessions and sign-in links here; device tokens, service tokens that the person created, and
  * open invitations that they created by `onPasswordReset`.
  *
  * @returns the person, and the secret for the session's cookie.
@@ -71,23 +72,29 @@ export async function setPasswordByReset(
   await refuseSharedPassword(deps, known, newPassword);
   const to = await hashNewPassword(deps, newPassword, { person: known, path: '/newPassword' });
   const previous = await findSession(deps, origin.cookies);
-  return writeAccount(database, personId, async (tx) => {
-    // Of several concurrent requests with one link, the first uses it up.
-    if (!(await markPasswordResetUsed(tx, linkHash))) throw linkInvalid();
-    const person = await requirePerson(tx, personId);
-    await updatePasswordHash(tx, personId, { from: person.password_hash, to });
-    if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
-    const { sessionId, secret } = await beginSession(deps, tx, personId, origin);
-    const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
-    await appendAccountAudit(tx, personId, {
-      action: 'password-reset.use',
-      subject: personId,
-      data: { address: origin.address, sessionsEnded },
-    });
-    await runHooks(hooks.onPasswordReset, deps, tx, { personId });
-    tx.afterCommit(() => tokenCache.clear());
-    return { person, secret };
-  });
+  return writeAccount(
+    database,
+    personId,
+    async (tx) => {
+      // Of several concurrent requests with one link, the first uses it up.
+      if (!(await markPasswordResetUsed(tx, linkHash))) throw linkInvalid();
+      const person = await requirePerson(tx, personId);
+      await updatePasswordHash(tx, personId, { from: person.password_hash, to });
+      if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
+      const { sessionId, secret } = await beginSession(deps, tx, personId, origin);
+      const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
+      await endSignInLinks(tx);
+      await appendAccountAudit(tx, personId, {
+        action: 'password-reset.use',
+        subject: personId,
+        data: { address: origin.address, sessionsEnded },
+      });
+      await runHooks(hooks.onPasswordReset, deps, tx, { personId });
+      tx.afterCommit(() => tokenCache.clear());
+      return { person, secret };
+    },
+    [SIGN_IN_LINKS_SCOPE],
+  );
 }
 
 export interface CheckedPasswordReset {

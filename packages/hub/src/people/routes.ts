@@ -21,6 +21,7 @@ import {
   signOut,
 } from './sessions.ts';
 import { signIn } from './sign-in.ts';
+import { signInByLink } from './sign-in-link.ts';
 import { readPerson } from './store.ts';
 
 export function bindPeopleRoutes(api: Api, deps: PasswordResetDeps): void {
@@ -39,6 +40,12 @@ function bindSessionRoutes(api: Api, deps: PasswordResetDeps): void {
   });
   api.bind(session.signIn, async (input, context) => {
     const { person, secret } = await signIn(deps, input, context, context.cookies);
+    setSessionCookie(deps, context, secret);
+    setBrowserCookie(deps, context, person);
+    return readSessionState(deps, person);
+  });
+  api.bind(session.signInByLink, async ({ linkToken }, context) => {
+    const { person, secret } = await signInByLink(deps, linkToken, context, context.cookies);
     setSessionCookie(deps, context, secret);
     setBrowserCookie(deps, context, person);
     return readSessionState(deps, person);

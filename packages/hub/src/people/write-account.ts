@@ -7,13 +7,17 @@ import { foldEmail, listPeopleByEmail } from './store.ts';
  * Runs an action on a person's account, which also appends to the audit logs of their workspaces.
  * It excludes the actions of these workspaces and of the person, and no others: people of one
  * workspace must not hold up the rest of the hub.
+ *
+ * @param more further ids of the scope.
  */
 export function writeAccount<T>(
   database: Database,
   personId: string,
   action: (tx: Tx) => Promise<T>,
+  more: readonly string[] = [],
 ): Promise<T> {
-  return writeFound(database, (reader) => listPersonScope(reader, personId), action);
+  const find = async (reader: Reader) => [...more, ...(await listPersonScope(reader, personId))];
+  return writeFound(database, find, action);
 }
 
 /** The scope of a write on the accounts of an e-mail address. */

@@ -10,7 +10,6 @@ import { systemClock, timestampOf } from '../base/clock.ts';
 import { compileLater } from '../base/compile-later.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import { findLinkAddress, type LinkAddress } from '../cluster/hub-address.ts';
-import { prepareDataDirectory } from '../db/data-directory.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { migrateDatabase, openDatabase } from '../db/open-database.ts';
 import { writeFound } from '../db/write-found.ts';
@@ -23,10 +22,12 @@ import { createWorkspace } from '../workspaces/create.ts';
 import { presentWorkspace } from '../workspaces/present.ts';
 import { readWorkspaceBySlug } from '../workspaces/store.ts';
 import type { Config } from './config.ts';
+import { requireHubDatabase, requireHubDirectory } from './hub-place.ts';
 
 /*
  * Commands of the operator, run from a shell while the hub runs or is stopped. Each opens the
  * database, makes one change and closes it. Everyone who can write the data directory may run them.
+ * None founds a hub: without one they refuse, with the directory in which they looked.
  */
 
 const ids = createIdSource(systemClock.nowMs);
@@ -203,15 +204,15 @@ async function findWorkspaceId(reader: Reader, workspaceSlug: string): Promise<s
   throw new HubError('WORKSPACE_NOT_FOUND', `There is no workspace "${workspaceSlug}".`);
 }
 
-async function withDatabase<T>(
+/** Opens the database of a hub for one act. @throws HubMissingError, StartError */
+export async function withDatabase<T>(
   config: Config,
   act: (database: Database, directoryPath: string) => Promise<T>,
 ) {
-  const { databasePath, path } = prepareDataDirectory(config.dataDir, {
-    holdsDatabase: config.databaseUrl === null,
-  });
+  const { path, databasePath } = requireHubDirectory(config);
   const database = await openDatabase(config, databasePath, systemClock);
   try {
+    await requireHubDatabase(database, config);
     await migrateDatabase(config, database);
     return await act(database, path);
   } finally {

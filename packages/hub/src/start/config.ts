@@ -19,6 +19,7 @@ import {
   readTrustedProxies,
   readWorkspaceCreation,
   SettingError,
+  userDataDir,
   type WorkspaceCreation,
 } from './setting-values.ts';
 
@@ -91,8 +92,10 @@ export const settings = {
   dataDir: {
     env: 'SVC_DATA_DIR',
     flag: 'data-dir',
-    default: '.signalbox',
-    description: 'Directory of the database and the hub’s key; on a local disk.',
+    default: '~/.local/share/signalbox',
+    description:
+      'Directory of the database and the hub’s key; on a local disk. The default follows ' +
+      'XDG_DATA_HOME.',
   },
   databaseUrl: {
     env: 'SVC_DATABASE_URL',
@@ -283,6 +286,8 @@ export interface Config {
   workspaceRate: number;
   addressRate: number;
   dataDir: string;
+  /** Whether no setting names the data directory, so that it is that of the user. */
+  isDataDirDefault: boolean;
   /** postgres://…; null: SQLite in the data directory. */
   databaseUrl: string | null;
   /** The maximum number of connections to PostgreSQL. */
@@ -344,6 +349,7 @@ export function readConfig(
       `${setting.env} and ${setting.env}${FILE_SUFFIX} are both set: unset one of them.`,
     );
   };
+  const givenDataDir = flags.dataDir || env[settings.dataDir.env] || null;
   const config: Config = {
     host: read('host'),
     port: readPort(read('port')),
@@ -352,7 +358,8 @@ export function readConfig(
     tokenRate: readRate(settings.tokenRate.env, read('tokenRate')),
     workspaceRate: readRate(settings.workspaceRate.env, read('workspaceRate')),
     addressRate: readRate(settings.addressRate.env, read('addressRate')),
-    dataDir: read('dataDir'),
+    dataDir: givenDataDir ?? userDataDir(env),
+    isDataDirDefault: givenDataDir === null,
     databaseUrl: readDatabaseUrl(read('databaseUrl')),
     databaseSessions: readSessions(read('databaseSessions')),
     databasePooled: readFlag(settings.databasePooled.env, read('databasePooled')),

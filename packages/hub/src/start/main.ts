@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DATABASE_FILE, StartError } from '../db/data-directory.ts';
 import type { Migration } from '../db/migrations/index.ts';
 import { findDamageBesideHub } from '../diagnosis/damage-check.ts';
@@ -12,6 +12,7 @@ import {
   type SettingName,
   settings,
 } from './config.ts';
+import { refuseOldDataDir } from './hub-place.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;
@@ -36,14 +37,30 @@ export interface StartOptions {
  * @throws SettingError, StartError, SchemaVersionError: one sentence each.
  */
 export async function startFromEnvironment(options: StartOptions = {}): Promise<void> {
-  const config = readConfig(process.env, readFlags(options.argv ?? []));
+  const { argv = [], ...rest } = options;
+  const config = readConfig(process.env, readFlags(argv));
   for (const name of findUnknownSettings(process.env)) {
     process.stderr.write(`signalbox: ${name} is not a setting and is ignored.\n`);
   }
-  const { consoleDir, migrations } = options;
-  let created: Hub | null = null;
   let started: Hub | null = null;
   stopOnSignal(() => started);
+  const { hub, firstOwnerUrl } = await startHub(config, rest);
+  started = hub;
+  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
+}
+
+/**
+ * Starts a hub in this process, which the caller ends. Resolves as soon as it accepts requests.
+ *
+ * @returns also the one-time link for the first owner; null if the hub has people.
+ * @throws StartError, SchemaVersionError: one sentence each.
+ */
+export async function startHub(
+  config: Config,
+  { consoleDir, migrations }: Omit<StartOptions, 'argv'> = {},
+): Promise<{ hub: Hub; firstOwnerUrl: string | null }> {
+  refuseOldDataDir(config);
+  let created: Hub | null = null;
   const explain = (error: unknown) => {
     throw explainListenError(error, config.host, config.port);
   };
@@ -60,9 +77,8 @@ export async function startFromEnvironment(options: StartOptions = {}): Promise<
     await hub.stop();
     return explain(error);
   });
-  started = hub;
-  process.stdout.write(describeStart(hub.baseUrl, firstOwnerUrl, config));
   if (config.databaseUrl === null) reportDamage(join(config.dataDir, DATABASE_FILE));
+  return { hub, firstOwnerUrl };
 }
 
 /** Says that the database is damaged, if it is. The hub continues: much of it may be readable. */
@@ -83,9 +99,9 @@ function reportDamage(path: string): void {
 function describeStart(
   baseUrl: string,
   firstOwnerUrl: string | null,
-  { host, devAllowUnauth }: Pick<Config, 'host' | 'devAllowUnauth'>,
+  { host, dataDir, devAllowUnauth }: Pick<Config, 'host' | 'dataDir' | 'devAllowUnauth'>,
 ): string {
-  const lines = [`Signalbox listens on ${baseUrl}`];
+  const lines = [`Signalbox listens on ${baseUrl}`, `Its data are in ${resolve(dataDir)}`];
   if (!isLoopback(host) && !baseUrl.startsWith('https:')) {
     lines.push(
       '',

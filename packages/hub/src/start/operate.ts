@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createIdSource, VERSION } from '@signalbox/contract';
 import type { BackupReport } from '../backup/backup.ts';
@@ -9,7 +8,7 @@ import type { RestoreReport } from '../backup/restore.ts';
 import type { VerifiedPart } from '../backup/verify.ts';
 import { systemClock } from '../base/clock.ts';
 import { adoptLineage } from '../cluster/database-lineage.ts';
-import { DATABASE_FILE, lockDataDirectory, prepareDataDirectory } from '../db/data-directory.ts';
+import { DATABASE_FILE, lockDataDirectory } from '../db/data-directory.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { migrateDatabase, openDatabase, withoutLimits } from '../db/open-database.ts';
 import { findKeyProblem } from '../db/secret-key.ts';
@@ -19,6 +18,7 @@ import { Queue } from '../queue/queue.ts';
 import { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
 import { hooks } from './app.ts';
 import { type Config, isLoopback } from './config.ts';
+import { requireHubDatabase, requireHubDirectory } from './hub-place.ts';
 
 /*
  * Commands of the operator about all data of a hub: back up, restore, verify, diagnose. They run
@@ -26,16 +26,17 @@ import { type Config, isLoopback } from './config.ts';
  * code is loaded when one runs, so that a start does not pay for it.
  */
 
-/** @throws BackupError */
+/** @throws BackupError, HubMissingError */
 export async function backUpHub(
   config: Config,
   target: string,
   options: { withKey: boolean },
 ): Promise<BackupReport> {
   if (config.databaseUrl !== null) throw new BackupError(postgresSteps(config));
+  const { path } = requireHubDirectory(config);
   const source = {
-    dataDir: config.dataDir,
-    isKeySet: config.secretKey !== null,
+    dataDir: path,
+    secretKey: config.secretKey,
     objectStore: placeOfObjects(config),
     hubVersion: VERSION,
   };
@@ -76,19 +77,19 @@ export async function restoreHub(
  * Lets the hubs of a database serve it after something else than `restoreHub` has restored it, such
  * as a dump, a restore to a point in time, or a snapshot of the disk. Begins a new epoch of it.
  *
- * @throws StartError
+ * @throws HubMissingError, StartError
  */
 export async function acceptRestore(
   config: Config,
   options: { keepsTokens: boolean },
 ): Promise<EpochReport> {
   const onPostgres = config.databaseUrl !== null;
-  const directory = prepareDataDirectory(config.dataDir, { holdsDatabase: !onPostgres });
-  if (!onPostgres && !existsSync(directory.databasePath)) throw noHubIn(config.dataDir);
+  const directory = requireHubDirectory(config);
   const unlock = onPostgres ? () => undefined : lockDataDirectory(directory.path);
   try {
     const database = await openDatabase(config, directory.databasePath, systemClock);
     try {
+      await requireHubDatabase(database, config);
       return await beginEpochOf(config, database, { restoredAt: null, ...options });
     } finally {
       await database.close();
@@ -120,24 +121,17 @@ async function beginEpochOf(
   );
 }
 
-function noHubIn(dataDir: string): BackupError {
-  return new BackupError(
-    `There is no hub in ${dataDir}: set --data-dir or SVC_DATA_DIR to its directory.`,
-  );
-}
-
 /**
  * Checks all data of a hub, or of a backup.
  *
  * @param backup the directory of the backup; null: the hub that the settings name.
- * @throws BackupError, StartError when there is nothing to check.
+ * @throws BackupError, HubMissingError when there is nothing to check.
  */
 export async function verifyHub(config: Config, backup: string | null): Promise<VerifiedPart[]> {
   if (backup !== null) return verifyBackup(backup);
   if (config.databaseUrl !== null) return verifyOnPostgres(config);
-  const path = join(config.dataDir, DATABASE_FILE);
-  if (!existsSync(path)) throw noHubIn(config.dataDir);
-  return verifySqlite(path, (reader) => verifyRecords(reader, config));
+  const { databasePath } = requireHubDirectory(config);
+  return verifySqlite(databasePath, (reader) => verifyRecords(reader, config));
 }
 
 async function verifyBackup(backup: string): Promise<VerifiedPart[]> {
@@ -184,6 +178,7 @@ async function verifySqlite(
 async function verifyOnPostgres(config: Config): Promise<VerifiedPart[]> {
   const database = await openDatabase(config, '', systemClock);
   try {
+    await requireHubDatabase(database, config);
     return await verifyRecords(database.reader, config);
   } finally {
     await database.close();

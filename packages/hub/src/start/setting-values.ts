@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { isAddressOrRange, isHostEntry, type PrivateHosts } from '../base/outbound-hosts.ts';
 
 /*
@@ -185,4 +187,11 @@ export function readWorkspaceCreation(text: string): WorkspaceCreation {
   throw new SettingError(
     `SVC_WORKSPACE_CREATION is "${text}": it must be one of ${workspaceCreations.join(', ')}.`,
   );
+}
+
+/** The data directory of a user: that of the XDG Base Directory Specification. */
+export function userDataDir(env: Readonly<Record<string, string | undefined>>): string {
+  const { XDG_DATA_HOME: given = '' } = env;
+  // The specification ignores relative paths.
+  return join(isAbsolute(given) ? given : join(homedir(), '.local', 'share'), 'signalbox');
 }

@@ -246,10 +246,6 @@ test('neither command overwrites anything', async (t) => {
   await backUpHub(config, backup, { withKey: false });
   assert.match(await refusalOf(backUpHub(config, backup, { withKey: false })), /is not empty/);
   assert.match(await refusalOf(restoreHub(config, backup, ending)), /is not empty: stop its hub/);
-  const nowhere = configOf(join(root, 'nowhere'));
-  const attempt = backUpHub(nowhere, join(root, 'other'), { withKey: false });
-  assert.match(await refusalOf(attempt), /There is no hub in .*nowhere: set --data-dir/);
-  assert.match(await refusalOf(verifyHub(nowhere, null)), /There is no hub in/);
   const otherKey = { ...configOf(join(root, 'new')), secretKey: Buffer.alloc(32, 9) };
   assert.match(
     await refusalOf(restoreHub(otherKey, backup, ending)),

@@ -29,6 +29,7 @@ const all = (code: ErrorCode): Verdicts =>
 const verdicts: Record<string, Verdicts> = {
   consoleSessionGet: anybody,
   consoleSessionSignIn: { ...anybody, visitor: 'SIGN_IN_FAILED' },
+  consoleSessionSignInByLink: all('SIGN_IN_LINK_INVALID'),
   consoleSessionSignOut: anybody,
   consoleSessionList: signedIn,
   consoleSessionRevoke: signedIn,

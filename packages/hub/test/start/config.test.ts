@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { findUnknownSettings, readConfig, settings } from '../../src/start/config.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
-test('without any setting the hub listens on loopback, port 4400, with data in .signalbox', () => {
-  assert.deepEqual(readConfig({}), {
+test('without any setting the hub listens on loopback, port 4400, with data in the user’s directory', () => {
+  assert.deepEqual(readConfig({ XDG_DATA_HOME: '/home/ada/share' }), {
     host: '127.0.0.1',
     port: 4400,
     baseUrl: null,
@@ -14,7 +14,8 @@ test('without any setting the hub listens on loopback, port 4400, with data in .
     tokenRate: 10_000,
     workspaceRate: 20_000,
     addressRate: 1_000,
-    dataDir: '.signalbox',
+    dataDir: '/home/ada/share/signalbox',
+    isDataDirDefault: true,
     databaseUrl: null,
     databaseSessions: 12,
     databasePooled: false,

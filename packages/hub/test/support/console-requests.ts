@@ -69,6 +69,7 @@ export const requestMakers: Record<string, MakeRequest> = {
     email: (await browser.call(session.get, {})).person?.email ?? 'visitor@acme.dev',
     password: PASSWORD,
   }),
+  consoleSessionSignInByLink: () => ({ linkToken: 'none' }),
   consoleSessionSignOut: nothing,
   consoleSessionList: nothing,
   consoleSessionRevoke: () => ({ sessionId: 'ses_unknown' }),

@@ -18,7 +18,7 @@ export const ownerDraft = {
 };
 
 /** The first owner, signed in, made through the link as a person would. */
-export async function makeOwner(hub: TestHub) {
+export async function makeOwner(hub: Pick<TestHub, 'database' | 'visitor'>) {
   const linkToken = await issueFirstOwnerLink(hub.database);
   assert.ok(linkToken !== null, 'the hub has no people yet');
   const browser = hub.visitor();

@@ -10,6 +10,13 @@ interface Stoppable {
   readonly done: Promise<void>;
 }
 
+export interface SignalOptions {
+  /** Called at the first signal. */
+  onSignal?: () => void;
+  /** Signals within this time count as one: under npm, one Ctrl-C arrives twice. */
+  sameSignalMs?: number;
+}
+
 /** Forwards the signals of this process to an agent. */
 export interface AgentSignals {
   /** Handles signals until the agent has shut down. Rejects with the fault that ended the agent. */
@@ -24,7 +31,10 @@ export interface AgentSignals {
  * SIGTERM and the first SIGINT drain, because a person who stops an agent rarely wants to discard
  * its work. A second signal, or SIGQUIT, stops.
  */
-export function agentSignals(log: { say(text: string): void }): AgentSignals {
+export function agentSignals(
+  log: { say(text: string): void },
+  { onSignal: onFirst = () => {}, sameSignalMs = 0 }: SignalOptions = {},
+): AgentSignals {
   let running: Stoppable | null = null;
   let isDraining = false;
   let code: ExitCode | null = null;
@@ -36,18 +46,21 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
   }
 
   function stop(): void {
+    onFirst();
     code = exitCodes.interrupted;
     log.say('Returning the jobs to the queue and stopping.');
     running?.stop().catch(() => {});
   }
 
-  let hasSignal = false;
+  let signalAtMs: number | null = null;
   function onSignal(signal: NodeJS.Signals): void {
-    if (signal === 'SIGQUIT' || hasSignal) {
-      stop();
+    if (signal === 'SIGQUIT' || signalAtMs !== null) {
+      const isSame = signalAtMs !== null && performance.now() - signalAtMs < sameSignalMs;
+      if (!isSame) stop();
       return;
     }
-    hasSignal = true;
+    signalAtMs = performance.now();
+    onFirst();
     const held = running?.heldJobIds().length ?? 0;
     if (held > 0) {
       const jobs = held === 1 ? 'the job' : `${held} jobs`;

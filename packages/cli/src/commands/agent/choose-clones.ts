@@ -105,7 +105,10 @@ async function findClone(
 }
 
 /** The default state directory: one per hub and workspace, unless `--state-dir` is given. */
-export function agentStateDir(env: NodeJS.ProcessEnv, session: HubSession): string {
+export function agentStateDir(
+  env: NodeJS.ProcessEnv,
+  session: Pick<HubSession, 'baseUrl' | 'workspaceId' | 'workspaceSlug'>,
+): string {
   const { baseUrl, workspaceId, workspaceSlug } = session;
   const place = hash('sha256', `${baseUrl} ${workspaceId}`).slice(0, 12);
   return join(stateDirectory(env), 'agents', `${workspaceSlug ?? 'workspace'}-${place}`);

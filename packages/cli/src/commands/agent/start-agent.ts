@@ -18,7 +18,7 @@ import { hideTokenVariable } from '../../hub/token-variable.ts';
 import type { Io } from '../../terminal/io.ts';
 import { oneLine } from '../../terminal/text.ts';
 import { createAgentLog } from './agent-log.ts';
-import { agentSignals, explainAlreadyRunning } from './agent-signals.ts';
+import { agentSignals, explainAlreadyRunning, type SignalOptions } from './agent-signals.ts';
 import { agentStateDir, type ChosenClone, chooseClones } from './choose-clones.ts';
 import { chooseExecutor, jobServer } from './choose-executor.ts';
 import {
@@ -55,22 +55,34 @@ export const command = defineCommand<StartOptions>({
     );
   },
 
-  async run({ io: given, options }) {
-    const io = { ...given, env: hideTokenVariable(given.env) };
-    const plan = await planAgent(options, io.env);
-    const session = await openHubSession(io, hubChoiceOf(plan, options, io.env));
-    const chosen = await chooseClones(io, session, plan, options.repo ?? []);
-    const repositories = await equip(plan, chosen, io.env);
-    try {
-      if (plan.runAs !== undefined && repositories.some(hasJobServer)) {
-        await checkJobServer(jobServer, plan.runAs.value);
-      }
-      return await runAgent(io, session, plan, { repositories, isOnce: options.once === true });
-    } catch (error) {
-      throw explainStart(error);
-    }
-  },
+  run: ({ io, options }) => startFromOptions(io, options),
 });
+
+/**
+ * Runs an agent until it has ended.
+ *
+ * @param signals of a caller that has more to end.
+ */
+export async function startFromOptions(
+  given: Io,
+  options: StartOptions,
+  signals: SignalOptions = {},
+): Promise<ExitCode> {
+  const io = { ...given, env: hideTokenVariable(given.env) };
+  const plan = await planAgent(options, io.env);
+  const session = await openHubSession(io, hubChoiceOf(plan, options, io.env));
+  const chosen = await chooseClones(io, session, plan, options.repo ?? []);
+  const repositories = await equip(plan, chosen, io.env);
+  try {
+    if (plan.runAs !== undefined && repositories.some(hasJobServer)) {
+      await checkJobServer(jobServer, plan.runAs.value);
+    }
+    const isOnce = options.once === true;
+    return await runAgent(io, session, plan, { repositories, isOnce, signals });
+  } catch (error) {
+    throw explainStart(error);
+  }
+}
 
 /** The hub of the file; a flag and the environment go before it. */
 function hubChoiceOf(
@@ -111,14 +123,20 @@ async function equip(
   });
 }
 
+interface AgentRun {
+  repositories: readonly Equipped[];
+  isOnce: boolean;
+  signals: SignalOptions;
+}
+
 async function runAgent(
   io: Io,
   session: HubSession,
   plan: AgentPlan,
-  { repositories, isOnce }: { repositories: readonly Equipped[]; isOnce: boolean },
+  { repositories, isOnce, signals: signalOptions }: AgentRun,
 ): Promise<ExitCode> {
   const log = createAgentLog(io);
-  const signals = agentSignals(log);
+  const signals = agentSignals(log, signalOptions);
   const [first] = repositories;
   if (first === undefined) throw new Error('chooseClones returns at least one');
   const agent = await startAgent({

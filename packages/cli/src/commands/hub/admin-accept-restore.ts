@@ -1,6 +1,12 @@
 import { acceptRestore } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 import { addKeepTokens, noteEpoch } from './new-epoch.ts';
 
 /**
@@ -21,6 +27,7 @@ export const command = defineCommand<{ keepTokens?: true }>({
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     try {
       const epoch = await acceptRestore(config, { keepsTokens: options.keepTokens === true });
       if (io.json) return io.printJson({ ok: true, epoch });

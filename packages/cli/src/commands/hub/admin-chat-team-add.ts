@@ -1,7 +1,13 @@
 import { addChatTeamByAdmin } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { oneLine } from '../../terminal/text.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 interface Options {
   workspace: string;
@@ -24,12 +30,13 @@ export const command = defineCommand<Options>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      ['signalbox admin chat-team add -w acme --team T024BE7LD', 'in the database in ./.signalbox'],
+      ['signalbox admin chat-team add -w acme --team T024BE7LD', 'in the hub of this user'],
     ]);
   },
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     const { workspace, team, name = team } = options;
     try {
       const added = await addChatTeamByAdmin(config, {

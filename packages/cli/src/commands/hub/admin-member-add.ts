@@ -4,7 +4,13 @@ import { InvalidArgumentError } from 'commander';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment } from '../../terminal/duration.ts';
 import { explainAddress } from './admin-link.ts';
-import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  explainHubError,
+  linkSettings,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 interface Options {
   workspace: string;
@@ -36,6 +42,7 @@ export const command = defineCommand<Options>({
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     const { workspace, email, role } = options;
     try {
       const invited = await inviteMemberByAdmin(config, {

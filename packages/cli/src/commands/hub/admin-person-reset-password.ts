@@ -4,7 +4,13 @@ import { addExamples, addJsonOption, defineCommand } from '../../command-module.
 import { exitCodes } from '../../exit-codes.ts';
 import { formatMoment } from '../../terminal/duration.ts';
 import { explainAddress } from './admin-link.ts';
-import { addSettings, explainHubError, linkSettings, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  explainHubError,
+  linkSettings,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 interface Options {
   email: string;
@@ -31,6 +37,7 @@ export const command = defineCommand<Options>({
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     const reset = await makeLink(config, options);
     if (io.json) return io.printJson({ ok: true, ...reset });
     // Standard output has the link alone, so that it can be piped.

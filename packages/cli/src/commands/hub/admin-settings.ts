@@ -1,8 +1,10 @@
 import { AssertionError } from 'node:assert';
+import { resolve } from 'node:path';
 import {
   BackupError,
   type Config,
   HubError,
+  HubMissingError,
   readConfig,
   SettingError,
   type SettingName,
@@ -11,6 +13,7 @@ import {
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import type { Io } from '../../terminal/io.ts';
 
 type Setting = (typeof settings)[SettingName];
 
@@ -61,6 +64,15 @@ export function readHubConfig(env: NodeJS.ProcessEnv, options: Record<string, un
   }
 }
 
+/** Says which hub a command uses, before it does: the settings may name another one than meant. */
+export function noteHub(io: Io, { databaseUrl, dataDir }: Config): void {
+  if (io.json) return;
+  const url = databaseUrl === null ? null : new URL(databaseUrl);
+  const where =
+    url === null ? `in ${resolve(dataDir)}` : `on PostgreSQL, ${url.host}${url.pathname}`;
+  io.note(io.errorStyles.dim(`Hub ${where}`));
+}
+
 const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError];
 
 /** Expected errors of the hub become a message without a stack; a defect keeps its stack. */
@@ -72,6 +84,9 @@ export function explainHubError(error: unknown): unknown {
   }
   if (error instanceof BackupError) {
     return new CliError(exitCodes.refused, 'BACKUP_REFUSED', message, { cause: error });
+  }
+  if (error instanceof HubMissingError) {
+    return new CliError(exitCodes.refused, 'HUB_MISSING', message, { cause: error });
   }
   if (error instanceof HubError) {
     const create = 'Create it: signalbox admin workspace create --slug SLUG --name NAME';

@@ -3,7 +3,13 @@ import { mintTokenByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment, parseDurationMs } from '../../terminal/duration.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 interface Options {
   workspace: string;
@@ -41,6 +47,7 @@ export const command = defineCommand<Options>({
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     const { workspace, name, scopes: wanted, expiresIn } = options;
     try {
       const minted = await mintTokenByAdmin(config, {

@@ -1,7 +1,13 @@
 import { createWorkspaceByAdmin } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { oneLine } from '../../terminal/text.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 /**
  * `signalbox admin workspace create`: creates a workspace through direct access to the hub's
@@ -15,15 +21,13 @@ export const command = defineCommand<{ slug: string; name?: string }>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      [
-        'signalbox admin workspace create --slug acme --name Acme',
-        'in the database in ./.signalbox',
-      ],
+      ['signalbox admin workspace create --slug acme --name Acme', 'in the hub of this user'],
     ]);
   },
 
   async run({ io, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     const { slug, name = slug } = options;
     try {
       const workspace = await createWorkspaceByAdmin(config, { slug, name });

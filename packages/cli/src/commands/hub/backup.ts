@@ -1,7 +1,13 @@
 import { backUpHub } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 /**
  * `signalbox backup DIR`: copies a hub's data into a new directory, while the hub runs or not. Exit
@@ -16,12 +22,13 @@ export const command = defineCommand<{ withKey?: true }>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      ['signalbox backup /backup/signalbox-$(date +%F)', 'of the hub in ./.signalbox'],
+      ['signalbox backup /backup/signalbox-$(date +%F)', 'of the hub of this user'],
     ]);
   },
 
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, { ...options });
+    noteHub(io, config);
     try {
       const withKey = options.withKey === true;
       const { path, manifest, missing } = await backUpHub(config, args[0] ?? '', { withKey });

@@ -16,7 +16,7 @@ export const command = defineCommand<{ keepTokens?: true }>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Where to:'), databaseSettings);
     addExamples(program, [
-      ['signalbox restore /backup/signalbox-2026-11-02', 'into ./.signalbox'],
+      ['signalbox restore /backup/signalbox-2026-11-02', 'into the data directory of this user'],
       ['signalbox restore /backup/monday --data-dir /var/lib/signalbox', 'into another directory'],
     ]);
   },

@@ -11,7 +11,7 @@ export const command = defineCommand<Record<string, string>>({
     addSettings(program, Object.values(settings));
     addJsonOption(program, 'report a failed start as JSON');
     addExamples(program, [
-      ['signalbox serve', 'on 127.0.0.1:4400, data in ./.signalbox'],
+      ['signalbox serve', 'on 127.0.0.1:4400, data in ~/.local/share/signalbox'],
       ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'another port and directory'],
     ]);
   },

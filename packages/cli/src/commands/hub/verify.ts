@@ -1,7 +1,13 @@
 import { verifyHub } from '@signalbox/hub';
 import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
+import {
+  addSettings,
+  databaseSettings,
+  explainHubError,
+  noteHub,
+  readHubConfig,
+} from './admin-settings.ts';
 
 /**
  * `signalbox verify [DIR]`: checks all data of a hub, running or stopped, or of a backup. Changes
@@ -14,13 +20,14 @@ export const command = defineCommand<Record<never, never>>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      ['signalbox verify', 'the hub in ./.signalbox'],
+      ['signalbox verify', 'the hub of this user'],
       ['signalbox verify /backup/monday', 'a backup'],
     ]);
   },
 
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, { ...options });
+    if (args[0] === undefined) noteHub(io, config);
     try {
       const parts = await verifyHub(config, args[0] ?? null);
       const isWhole = parts.every(({ problems }) => problems.length === 0);

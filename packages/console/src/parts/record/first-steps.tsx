@@ -1,8 +1,32 @@
+import { Link } from '@tanstack/react-router';
 import { commandName } from '../../format/command-name.ts';
+import { buttonClasses } from '../form/button.tsx';
 import { Command } from '../form/copy-button.tsx';
 
-/** The empty job list: the commands that lead to the first job, in order. */
-export function FirstSteps({ slug }: { slug: string }) {
+/** The empty job list: what leads to the first job. */
+export function FirstSteps({ slug, hasClone }: { slug: string; hasClone: boolean }) {
+  return hasClone ? <FirstJob slug={slug} /> : <FirstCommands slug={slug} />;
+}
+
+function FirstJob({ slug }: { slug: string }) {
+  return (
+    <section className="grid justify-items-start gap-4 rounded-lg border bg-surface p-5 sm:p-8">
+      <div>
+        <h2 className="text-lg font-semibold">No jobs yet</h2>
+        <p className="mt-1 text-sm text-muted">
+          Describe a task as you would to a colleague. An agent does it on a branch of its own; what
+          you have checked out stays as it is.
+        </p>
+      </div>
+      <Link to="/w/$slug/jobs/new" params={{ slug }} className={buttonClasses('primary')}>
+        Describe the first job
+      </Link>
+    </section>
+  );
+}
+
+/** Without a repository: the commands that lead to the first job, in order. */
+function FirstCommands({ slug }: { slug: string }) {
   const hub = window.location.origin;
   const signalbox = commandName();
   const isHubMachine = signalbox.startsWith('npx');

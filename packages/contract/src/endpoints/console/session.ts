@@ -4,6 +4,9 @@ import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts'
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
 
+/** How long a link that signs a person in can be used, in milliseconds. */
+export const SIGN_IN_LINK_MS = 60 * 60 * 1000;
+
 export const workspaceRoles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type WorkspaceRole = (typeof workspaceRoles)[number];
 
@@ -108,6 +111,29 @@ export const consoleSession = {
     errors: ['SIGN_IN_FAILED'],
     example: {
       request: { email: examplePerson.email, password: 'correct horse battery staple' },
+      response: exampleSessionState,
+    },
+  }),
+  signInByLink: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleSessionSignInByLink',
+    path: '/console-api/v1/session/sign-in-by-link',
+    auth: 'none',
+    repeat: 'once',
+    summary: 'Sign in by a one-time link',
+    description:
+      'Uses up a link that `signalbox up` printed on the machine of the hub, at most an hour ago. ' +
+      'Sets a new session cookie and ends the session of the request.',
+    request: Type.Object({
+      linkToken: Text(200, {
+        minLength: 1,
+        description: 'The token in the fragment of the one-time link.',
+      }),
+    }),
+    response: SessionState,
+    errors: ['SIGN_IN_LINK_INVALID'],
+    example: {
+      request: { linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA' },
       response: exampleSessionState,
     },
   }),
