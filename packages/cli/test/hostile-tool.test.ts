@@ -14,6 +14,7 @@ import { after, before, describe, test } from 'node:test';
 import { commandFile, exitCodes } from '../src/index.ts';
 import {
   clientOf,
+  configFlag,
   enqueueJob,
   git,
   type HubPlace,
@@ -204,16 +205,22 @@ exit 0
   );
   for (const file of [pwn, tool]) chmodSync(file, 0o755);
   // The agent may take its own token from nowhere but its environment.
-  const agent = place.start(['agent', 'start', '--check', 'test ! -e forged', ...ways[way](tool)], {
-    env: { ACP_SCRIPT_DIR: at('acp'), ACP_SCRIPT_PROGRAM: tool },
-  });
+  const agent = place.start(
+    ['agent', 'start', '--check', 'test ! -e forged', ...ways[way](place, tool)],
+    {
+      env: { ACP_SCRIPT_DIR: at('acp'), ACP_SCRIPT_PROGRAM: tool },
+    },
+  );
   await agent.says(/online/);
   return { place, clone, repoId, token, agent, outside, pwned };
 }
 
 const ways = {
-  'a command': (tool: string) => ['--command', tool],
-  'a tool over ACP': () => ['--acp', `${process.execPath} ${scriptedAcpTool}`],
+  'a command': (_place: HubPlace, tool: string) => ['--tool', tool],
+  'a tool over ACP': (place: HubPlace) =>
+    configFlag(place, {
+      tool: { name: `${process.execPath} ${scriptedAcpTool}`, protocol: 'acp' },
+    }),
 } as const;
 type Way = keyof typeof ways;
 

@@ -1,12 +1,7 @@
-import { readClaudeLogin } from './claude-login.ts';
+import { checkClaudeLogin } from './claude-login.ts';
 import { createClaudeReader } from './claude-reader.ts';
 import { readKeptSettings } from './claude-settings.ts';
-import {
-  type Executor,
-  ExecutorLoginError,
-  ExecutorMissingError,
-  type ExecutorRequest,
-} from './executor.ts';
+import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer, SERVER_START_SECONDS } from './job-server.ts';
 import { untestedText } from './tested-versions.ts';
@@ -82,14 +77,10 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       const file = await findOnPath('claude', env);
       if (file === null) {
         throw new ExecutorMissingError(
-          'claude is not on the PATH; install Claude Code and log it in, or choose another executor.',
+          'claude is not on the PATH; install Claude Code and log it in, or choose another tool.',
         );
       }
-      if (user === null && (await readClaudeLogin(file, env)) === false) {
-        throw new ExecutorLoginError(
-          'Claude Code is not logged in: run claude and log in there, or set ANTHROPIC_API_KEY.',
-        );
-      }
+      if (user === null) await checkClaudeLogin(env);
       const version = await readVersion(file, env);
       const warning = untestedText('claude', version);
       return { version, warnings: warning === null ? [] : [warning] };

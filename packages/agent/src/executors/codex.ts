@@ -48,7 +48,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       const file = await findOnPath('codex', env);
       if (file === null) {
         throw new ExecutorMissingError(
-          'codex is not on the PATH; install Codex and log it in, or choose another executor.',
+          'codex is not on the PATH; install Codex and log it in, or choose another tool.',
         );
       }
       if (sandbox !== 'danger-full-access') {

@@ -1,5 +1,6 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { ShareChanges } from '../../landing/landing-options.ts';
+import { checkClaudeLogin } from '../claude-login.ts';
 import { checkCodexSandbox } from '../codex-sandbox.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
@@ -20,6 +21,8 @@ import type { ShareApprovals } from './approval.ts';
 export interface AcpExecutorOptions extends SessionSettings {
   /** A name of the table (claude, codex, opencode, gemini), or a command line for a shell. */
   agent: string;
+  /** Where adapters are installed that are not on the PATH (`installAdapter`). */
+  adaptersDir?: string;
   /** Default: without rules beside its own. */
   permissions?: PermissionPolicy;
   /** How much of an action leaves the machine when a person is asked. Default `command`. */
@@ -53,13 +56,14 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
     modelOf: (requirements) => pickSetting('model', requirements, options) ?? '',
     reportsCost: () => found?.costLimit !== undefined,
     async check(env, user = null) {
-      found = await findAcpAgent(options.agent, env);
+      found = await findAcpAgent(options.agent, env, options.adaptersDir);
+      if (found.name === 'claude' && user === null) await checkClaudeLogin(env);
       const mode = options.mode ?? found.mode;
       if (found.name === 'codex' && mode !== CODEX_WITHOUT_SANDBOX) {
         const sandbox = mode === 'read-only' ? mode : 'workspace-write';
         // The adapter may bring its own Codex.
         const place = { env: { ...env, ...found.env }, user };
-        await checkCodexSandbox([found.file, 'cli'], sandbox, place);
+        await checkCodexSandbox([found.file, ...found.args, 'cli'], sandbox, place);
       }
       const own = found.warningsOf?.(env) ?? [];
       return { version: null, warnings: [...(await findUntested(found.commands, env)), ...own] };

@@ -78,7 +78,7 @@ export function agentSignals(log: { say(text: string): void }): AgentSignals {
 /** The CLI error for a state directory that another agent uses. */
 export function explainAlreadyRunning(error: AgentAlreadyRunningError): CliError {
   return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
-    fix: 'Stop the other agent, or use another directory: --state-dir DIR',
+    fix: 'Stop the other agent, or set another state-dir in the configuration file.',
     cause: error,
   });
 }
