@@ -89,7 +89,7 @@ test('an operator creates a workspace and a token while the hub is stopped', asy
   assert.equal(JSON.parse(again.stderr).error, 'SLUG_TAKEN');
   const mint = [
     'admin',
-    'token',
+    'tokens',
     'create',
     '-w',
     'acme',

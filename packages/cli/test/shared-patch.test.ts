@@ -59,5 +59,5 @@ test('without a shared patch, job diff says what to do', async () => {
   const { stderr, exitCode } = await place.run(['job', 'diff', id]);
   assert.equal(exitCode, exitCodes.usage);
   assert.match(stderr, /not in this directory, and its agent shares no patch of it/);
-  assert.match(stderr, /--share-changes patch/);
+  assert.match(stderr, /share\.changes: patch/);
 });

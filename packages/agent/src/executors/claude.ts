@@ -1,3 +1,4 @@
+import { askedSetting } from './asked-tool.ts';
 import { checkClaudeLogin } from './claude-login.ts';
 import { createClaudeReader } from './claude-reader.ts';
 import { readKeptSettings } from './claude-settings.ts';
@@ -71,7 +72,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
   return {
     name: 'claude',
     tool: 'claude',
-    modelOf: () => model ?? '',
+    modelOf: (requirements) => askedSetting('model', requirements, model) ?? '',
     reportsCost: () => true,
     async check(env, user = null) {
       const file = await findOnPath('claude', env);
@@ -96,7 +97,9 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       if (kept.memoryFile !== null) args.push('--append-system-prompt-file', kept.memoryFile);
       if (!trustRepository) args.push('--strict-mcp-config');
       if (jobServer !== undefined) args.push('--mcp-config', configOf(jobServer));
-      if (model !== undefined) args.push('--model', model);
+      const asked = askedSetting('model', request.job.requirements, model);
+      // In one argument, so that no name is taken for an option.
+      if (asked !== undefined) args.push(`--model=${asked}`);
       if (request.budgetUsd !== null) args.push('--max-budget-usd', String(request.budgetUsd));
       args.push(...(options.args ?? []));
       return {

@@ -170,3 +170,8 @@ function costText(usage: Usage): string | null {
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(', ');
 }
+
+/** The tool and the model of a job, as far as they are known; '' if neither is. */
+export function toolAndModel({ tool, model }: Pick<ListedJob, 'tool' | 'model'>): string {
+  return [tool, model].filter(Boolean).join(' ');
+}

@@ -32,6 +32,8 @@ const jobColumns = [
   'title',
   'changed',
   'verdict',
+  'tool',
+  'model',
 ] as const satisfies readonly (keyof JobRow)[];
 
 const INSERT_JOB = `INSERT INTO jobs (${jobColumns.join(', ')})
@@ -109,7 +111,7 @@ export function updateJobOutcome(tx: Tx, row: JobRow): void {
   tx.send(
     `UPDATE jobs SET run_id = ?, outcome = ?, outcome_reason = ?, message = ?, evidence = ?,
        usage = ?, completion_hash = ?, completion_attempt = ?, completion_answer = ?, changed = ?,
-       verdict = ?
+       verdict = ?, tool = ?, model = ?
      WHERE workspace_id = ? AND job_id = ?`,
     [
       row.run_id,
@@ -123,9 +125,22 @@ export function updateJobOutcome(tx: Tx, row: JobRow): void {
       row.completion_answer,
       row.changed,
       row.verdict,
+      row.tool,
+      row.model,
       row.workspace_id,
       row.job_id,
     ],
+  );
+}
+
+/** Replaces the requirements, with the tool and the model that they name. */
+export async function updateJobRequirements(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'requirements' | 'tool' | 'model'>,
+): Promise<void> {
+  await tx.runSql(
+    'UPDATE jobs SET requirements = ?, tool = ?, model = ? WHERE workspace_id = ? AND job_id = ?',
+    [row.requirements, row.tool, row.model, row.workspace_id, row.job_id],
   );
 }
 
