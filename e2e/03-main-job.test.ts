@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { browserMissing, openVisit, type Visit } from './browser.ts';
-import { createMachine, logIn, runJson } from './cli-process.ts';
+import { configFlag, createMachine, logIn, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import type { NodeProcess } from './node-process.ts';
 import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
@@ -55,8 +55,9 @@ describe('the main job, from a linked clone to evidence on the page', {
   }
 
   function startAgent(command: string): NodeProcess {
-    const line = ['--once', '--name', 'workshop', '--lease', '3s', '--command', command];
-    return machine.start(['agent', 'start', ...line]);
+    const line = ['--once', '--name', 'workshop', '--tool', command];
+    const settings = configFlag(folder, { lease: '3s' });
+    return machine.start(['agent', 'start', ...line, ...settings]);
   }
 
   async function openJob(id: string): Promise<void> {

@@ -88,7 +88,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
   function startAgent(machine: Machine, name: string): NodeProcess {
     const tool = join(projectRoot, 'e2e/planning-tool.ts');
     const command = `'${process.execPath}' '${tool}'`;
-    return machine.start(['agent', 'start', '--json', '--name', name, '--command', command]);
+    return machine.start(['agent', 'start', '--json', '--name', name, '--tool', command]);
   }
 
   const readJob = async () => (await ask<{ job: Job }>('jobs/get', { jobId })).job;

@@ -111,7 +111,7 @@ describe('the packages, installed from a registry into an empty directory', () =
       await runJson(machine, ['repo', 'link', clone], folder);
       const { jobId } = await runJson<{ jobId: string }>(machine, ['enqueue', 'Say hello.'], clone);
       const agent = createMachine(place, {}, { script: agentScript, node });
-      const command = ['--command', 'cat > greeting.txt', '--once'];
+      const command = ['--tool', 'cat > greeting.txt', '--once'];
       const end = await agent.run(['agent', 'start', ...command], folder);
       assert.equal(end.code, 0, end.stderr);
       const { job } = await runJson<{

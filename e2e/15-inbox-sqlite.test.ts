@@ -168,15 +168,7 @@ describe('the inbox, where people answer the questions of agents', {
       await client.jobs.enqueue({ ...draft, prompt: 'Deploy it.', dependsOn: [jobId] });
       const tool = join(projectRoot, 'e2e/asking-tool.ts');
       const command = `'${process.execPath}' '${tool}' '${endFile}'`;
-      agent = machine.start([
-        'agent',
-        'start',
-        '--json',
-        '--name',
-        'workshop',
-        '--command',
-        command,
-      ]);
+      agent = machine.start(['agent', 'start', '--json', '--name', 'workshop', '--tool', command]);
       await agent.waitFor(/"type":"result-accepted".*"status":"blocked"/);
     });
     after(async () => {

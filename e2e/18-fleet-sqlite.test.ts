@@ -137,7 +137,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
       'esac',
     ].join('\n');
     const place = ['--name', 'workshop', '--jobs', '2', '--label', 'os=linux'];
-    agent = machine.start(['agent', 'start', ...place, '--command', command]);
+    agent = machine.start(['agent', 'start', ...place, '--tool', command]);
     const row = page.getByRole('list', { name: 'Online agents' }).getByRole('listitem');
     await row.getByRole('link', { name: 'workshop' }).waitFor();
     await row.getByText('Idle').waitFor();

@@ -45,7 +45,7 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
     await runJson(machine, ['repo', 'link', clone]);
     const command = `'${process.execPath}' '${join(projectRoot, 'e2e/asking-tool.ts')}' '${endFile}'`;
     const place = ['--json', '--name', 'workshop'];
-    agent = machine.start(['agent', 'start', ...place, '--command', command]);
+    agent = machine.start(['agent', 'start', ...place, '--tool', command]);
     await agent.waitFor(/"type":"online"/);
     ownerPage = await visit(person, { viewport: { width: 1280, height: 800 } });
     memberPage = await visit(member, phone);

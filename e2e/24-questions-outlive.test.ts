@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { browserMissing, launchBrowser, openVisit } from './browser.ts';
-import { createMachine, logIn, type Machine, runJson } from './cli-process.ts';
+import { configFlag, createMachine, logIn, type Machine, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
@@ -97,7 +97,8 @@ describe('questions outlive the hub and the agent, with the real Claude Code and
   async function startAgent(place: Place): Promise<void> {
     const { tool } = place;
     const line = ['agent', 'start', '--json', '--name', tool, '--label', `tool=${tool}`];
-    line.push('--acp', tool, '--hold', '2s', '--lease', '5s', '--repository-checks');
+    const settings = { hold: '2s', lease: '5s', 'repository-checks': true };
+    line.push('--tool', tool, ...configFlag(folder, settings));
     place.agent = place.machine.start(line);
     await place.agent.waitFor(/"type":"online"/, LIMIT_MS);
   }

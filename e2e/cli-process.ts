@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type NodeProcess,
@@ -49,6 +51,15 @@ export function createMachine(
     start: (args, cwd) => startNode([script, ...args], optionsFor(cwd)),
     run: (args, cwd) => runNode([script, ...args], optionsFor(cwd)),
   };
+}
+
+/** The flag of `agent start` for settings that have no flag of their own. */
+export function configFlag(folder: string, settings: object): string[] {
+  // YAML is a superset of JSON.
+  const text = JSON.stringify(settings);
+  const file = join(folder, `agent-${hash('sha256', text).slice(0, 12)}.yaml`);
+  writeFileSync(file, text);
+  return ['--config', file];
 }
 
 /** Runs a command with `--json` and answers with its document. @throws unless it exits with 0. */

@@ -15,14 +15,14 @@ import { seedDemo } from './demo/team.ts';
 const usage = `Usage: npm run demo -- [options]
 
   --repo PATH        work on a clone of this git repository (default: this project)
-  --executor NAME    a real coding tool on the PATH: claude or codex
-  --command "…"      any command that reads a prompt and changes the worktree it is in
+  --tool TOOL        a real coding tool on the PATH, such as claude or codex, or any command in
+                     quotes that reads a prompt and changes the worktree it is in
   --prompt "…"       the prompt of the job
   --keep             leave the temporary directory behind
   --keep-open        fill the workspace with the jobs of a team and leave the hub running, to look
                      at its console; Ctrl-C ends it
 
-Without --executor and --command the coding tool is a script that plays one, not a model.
+Without --tool the coding tool is a script that plays one, not a model.
 `;
 const promptDefault =
   'Add a page docs/folders.md that names every top-level folder of this repository with the ' +
@@ -97,30 +97,22 @@ function readOptions(argv: string[]) {
       args: argv,
       options: {
         repo: { type: 'string', default: root },
-        executor: { type: 'string' },
-        command: { type: 'string' },
+        tool: { type: 'string' },
         prompt: { type: 'string', default: promptDefault },
         keep: { type: 'boolean', default: false },
         'keep-open': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
-    const { executor, command, prompt, keep, help, 'keep-open': keepOpen } = values;
-    if (executor !== undefined && !['claude', 'codex'].includes(executor)) {
-      return `--executor is "${executor}"; it takes claude or codex.`;
-    }
-    if (executor !== undefined && command !== undefined) {
-      return '--executor and --command exclude each other.';
-    }
+    const { tool, prompt, keep, help, 'keep-open': keepOpen } = values;
     const repo = findRepository(resolve(values.repo));
     if (repo === null) {
       return `${values.repo} is no git repository with a commit; name one: --repo PATH.`;
     }
     const script = [process.execPath, join(import.meta.dirname, 'demo/stand-in.ts')];
     const scriptLine = script.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(' ');
-    const toolArgs =
-      executor === undefined ? ['--command', command ?? scriptLine] : ['--executor', executor];
-    const toolName = executor ?? command ?? 'a script (not a model)';
+    const toolArgs = ['--tool', tool ?? scriptLine];
+    const toolName = tool ?? 'a script (not a model)';
     return { help, repo, prompt, keep, keepOpen, toolArgs, toolName };
   } catch (error) {
     return (error as Error).message;

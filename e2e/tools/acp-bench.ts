@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configFlag } from '../cli-process.ts';
 import type { NodeProcess } from '../node-process.ts';
 import { callConsole } from '../person.ts';
 import { type JobAnswer, logOf, startToolBench, type ToolBench } from './tool-bench.ts';
@@ -65,7 +66,8 @@ export async function startAcpBench(tool: AcpTool, rules: readonly string[]): Pr
   const { workspaceId, cookie } = bench.person;
   const file = join(bench.folder, 'permissions');
   writeFileSync(file, `${rules.join('\n')}\n`);
-  const line = ['agent', 'start', '--acp', tool, '--jobs', '3', '--permissions', file];
+  const settings = configFlag(bench.folder, { tool: { name: tool }, permissions: file });
+  const line = ['agent', 'start', '--jobs', '3', ...settings];
   const agent = bench.machine.start(line);
   await agent.waitFor(/waiting for jobs/, LIMIT_MS);
   const scenarioOf = new Map<string, string>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { toolMissing } from './install-tool.ts';
-import { startToolBench, type ToolBench } from './tool-bench.ts';
+import { commandLine, startToolBench, type ToolBench } from './tool-bench.ts';
 import { drop, fail, say, shell, type Turn } from './turns.ts';
 
 /** Failures as the providers send them, and the code that the job gets. */
@@ -105,7 +105,7 @@ describe('failures of the provider under the real tool', {
     });
     const ids: string[] = [];
     for (const name of names) ids.push(await bench.enqueue(`Work. [scenario busy-${name}]`));
-    const agent = bench.machine.start(['agent', 'start', '--executor', 'claude']);
+    const agent = bench.machine.start(['agent', 'start', ...commandLine(bench.folder, 'claude')]);
     await agent.waitFor(/paused until/);
     await agent.waitFor(/claiming again/);
     await agent.waitFor(/(?:✔ [\s\S]*){4}/, 200_000);

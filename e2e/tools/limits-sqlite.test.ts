@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { configFlag } from '../cli-process.ts';
 import { toolMissing } from './install-tool.ts';
 import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
 import { hang, limit, limitedAccount, say, shell } from './turns.ts';
@@ -10,9 +11,13 @@ const names = ['one', 'two', 'three'];
 const PAUSE_LIMIT_MS = 240_000;
 
 const ways = [
-  { how: 'claude', words: /You've hit your 5-hour limit/, args: ['--executor', 'claude'] },
-  { how: 'claude-acp', words: /You've hit your 5-hour limit/, args: ['--acp', 'claude'] },
-  { how: 'codex-acp', words: /hit your usage limit/, args: ['--acp', 'codex'] },
+  {
+    how: 'claude',
+    words: /You've hit your 5-hour limit/,
+    tool: { name: 'claude', protocol: 'cli' },
+  },
+  { how: 'claude-acp', words: /You've hit your 5-hour limit/, tool: { name: 'claude' } },
+  { how: 'codex-acp', words: /hit your usage limit/, tool: { name: 'codex' } },
 ] as const;
 
 /** The cost of a job with the scripted model: a fraction of a cent for each call. */
@@ -27,8 +32,9 @@ describe('limits of accounts and budgets under the real tool', {
     bench = await startToolBench(tools, {}, { claudeLogin: 'subscription' });
   });
   let running: ReturnType<ToolBench['machine']['start']> | null = null;
-  const startAgent = (args: readonly string[]) => {
-    running = bench.machine.start(['agent', 'start', ...args]);
+  const startAgent = (tool: object, ...flags: string[]) => {
+    const settings = configFlag(bench.folder, { tool });
+    running = bench.machine.start(['agent', 'start', ...flags, ...settings]);
     return running;
   };
   const stopAgent = async () => {
@@ -42,7 +48,7 @@ describe('limits of accounts and budgets under the real tool', {
   });
   after(() => bench?.close());
 
-  for (const { how, words, args } of ways) {
+  for (const { how, words, tool } of ways) {
     it(`D1, D4: ${how}, three jobs and the limit of a login: all wait for the reset, and are done`, async () => {
       const account = limitedAccount(30_000);
       const ids: string[] = [];
@@ -51,7 +57,7 @@ describe('limits of accounts and budgets under the real tool', {
         bench.model.script({ [scenario]: [limit(account), say('Done.')] });
         ids.push(await bench.enqueue(`Work. [scenario ${scenario}]`));
       }
-      const agent = startAgent(['--jobs', '2', ...args]);
+      const agent = startAgent(tool, '--jobs', '2');
       await agent.waitFor(/paused until \d\d:\d\d:\d\d, usage_limit: /);
       const agents = await bench.machine.run(['agents']);
       assert.match(agents.stdout, /◐ paused until \d\d:\d\d/);
@@ -77,9 +83,9 @@ describe('limits of accounts and budgets under the real tool', {
     });
   }
 
-  for (const [how, args] of [
-    ['claude', ['--executor', 'claude', '--allow', 'Bash(*)']],
-    ['claude-acp', ['--acp', 'claude']],
+  for (const [how, tool] of [
+    ['claude', { name: 'claude', protocol: 'cli', allow: ['Bash(*)'] }],
+    ['claude-acp', { name: 'claude' }],
   ] as const) {
     it(`D8: ${how}, a job that has spent its budget ends, and keeps its usage`, async () => {
       const scenario = `budget-${how}`;
@@ -92,7 +98,7 @@ describe('limits of accounts and budgets under the real tool', {
       bench.model.script({ [scenario]: turns });
       const prompt = `Work. [scenario ${scenario}]`;
       const jobId = await bench.enqueue(prompt, 'work', { budget: { costUsd: 0.01 } });
-      const agent = startAgent(['--once', ...args]);
+      const agent = startAgent(tool, '--once');
       await agent.ended;
       const answer = await bench.readJob(jobId);
       const { job } = answer;
@@ -109,21 +115,21 @@ describe('limits of accounts and budgets under the real tool', {
 
   it('D8: codex reports no cost, so it refuses a job with a budget', async () => {
     const jobId = await bench.enqueue('Work.', 'work', { budget: { costUsd: 1 } });
-    await startAgent(['--once', '--acp', 'codex']).ended;
+    await startAgent({ name: 'codex' }, '--once').ended;
     const { job } = await bench.readJob(jobId);
     assert.equal(job.outcomeReason?.code, 'budget_not_enforced', job.status);
   });
 
-  for (const [how, args] of [
-    ['claude', ['--executor', 'claude', '--allow', 'Bash(*)']],
-    ['claude-acp', ['--acp', 'claude']],
-    ['codex-acp', ['--acp', 'codex']],
+  for (const [how, tool] of [
+    ['claude', { name: 'claude', protocol: 'cli', allow: ['Bash(*)'] }],
+    ['claude-acp', { name: 'claude' }],
+    ['codex-acp', { name: 'codex' }],
   ] as const) {
     it(`D8: ${how}, a canceled job keeps what it has used`, async () => {
       const scenario = `cancel-${how}`;
       bench.model.script({ [scenario]: [shell('ls', dear), hang()] });
       const jobId = await bench.enqueue(`Work. [scenario ${scenario}]`);
-      const agent = startAgent(['--once', ...args]);
+      const agent = startAgent(tool, '--once');
       while (bench.model.callsOf(scenario) < 2) await bench.readJob(jobId);
       await bench.cancel(jobId);
       await agent.ended;

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserMissing, launchBrowser, openVisit, type Visit } from '../browser.ts';
+import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
 import { lendSession, owner } from '../person.ts';
 import { toolMissing } from './install-tool.ts';
 import { startToolBench, type ToolBench } from './tool-bench.ts';
 import { hang, say, shell, write } from './turns.ts';
 
-/** The options by which each tool may run `ls`. */
-const permissions = { claude: ['--allow', 'Bash(ls:*)'], codex: [] } as const;
+/** The settings by which each tool may run `ls`. */
+const permissions = { claude: { allow: ['Bash(ls:*)'] }, codex: {} } as const;
 
 for (const tool of ['claude', 'codex'] as const) {
   describe(`the main job, with the real ${tool}`, {
@@ -33,9 +34,10 @@ for (const tool of ['claude', 'codex'] as const) {
       await bench?.close();
     });
 
-    const agentLine = ['agent', 'start', '--once', '--name', 'workshop', '--lease', '3s'];
+    const agentLine = ['agent', 'start', '--once', '--name', 'workshop'];
+    const settings = { lease: '3s', tool: { name: tool, protocol: 'cli', ...permissions[tool] } };
     const startAgent = () =>
-      bench.machine.start([...agentLine, '--executor', tool, ...permissions[tool]]);
+      bench.machine.start([...agentLine, ...configFlag(bench.folder, settings)]);
 
     async function openJob(jobId: string): Promise<void> {
       await page.goto(`/w/${owner.workspaceSlug}/jobs/${jobId}`);

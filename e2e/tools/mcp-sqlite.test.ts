@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { configFlag } from '../cli-process.ts';
 import { callConsole } from '../person.ts';
 import { toolMissing } from './install-tool.ts';
 import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
@@ -14,10 +15,10 @@ const callOf = {
 } as const satisfies Record<string, (name: string, input: object) => Turn>;
 
 const ways = [
-  { tool: 'claude', how: 'by its own command', args: ['--executor', 'claude'] },
-  { tool: 'codex', how: 'by its own command', args: ['--executor', 'codex'] },
-  { tool: 'claude', how: 'over ACP', args: ['--acp', 'claude'] },
-  { tool: 'codex', how: 'over ACP', args: ['--acp', 'codex'] },
+  { tool: 'claude', how: 'by its own command', protocol: 'cli' },
+  { tool: 'codex', how: 'by its own command', protocol: 'cli' },
+  { tool: 'claude', how: 'over ACP', protocol: 'acp' },
+  { tool: 'codex', how: 'over ACP', protocol: 'acp' },
 ] as const;
 
 describe('the tools of a job in a real coding tool', {
@@ -30,7 +31,7 @@ describe('the tools of a job in a real coding tool', {
   afterEach(() => bench.checkRequests());
   after(() => bench?.close());
 
-  for (const [index, { tool, how, args }] of ways.entries()) {
+  for (const [index, { tool, how, protocol }] of ways.entries()) {
     it(`${tool}, ${how}: asks a person, gets the answer, and reports`, async () => {
       const call = callOf[tool];
       const scenario = `ask-${index}`;
@@ -42,7 +43,10 @@ describe('the tools of a job in a real coding tool', {
       ];
       bench.model.script({ [scenario]: turns });
       const jobId = await bench.enqueue(`Set the port.\n\n[scenario ${scenario}]`);
-      const agent = bench.machine.start(['agent', 'start', '--once', ...args]);
+      const agent = bench.machine.start([
+        ...['agent', 'start', '--once'],
+        ...configFlag(bench.folder, { tool: { name: tool, protocol } }),
+      ]);
       const question = await findQuestion(bench, jobId, () => `${agent.stdout}\n${agent.stderr}`);
       assert.equal(question.prompt, 'Which port?');
       assert.deepEqual(tokensInArguments(), [], 'no token is in an argument');

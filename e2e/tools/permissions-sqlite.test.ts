@@ -35,13 +35,13 @@ describe('permissions of the real Claude Code in a job', { skip: toolMissing('cl
     assert.deepEqual(job.evidence?.executor?.denied, ['Bash: npm test']);
     const shown = await bench.machine.run(['job', job.jobId]);
     assert.match(shown.stdout, /Refused +1 command: Bash: npm test/);
-    assert.match(shown.stdout, /--allow/);
+    assert.match(shown.stdout, /tool\.allow/);
   });
 
-  it('D3: --allow lets a command run, and the header of the agent says so', async () => {
+  it('D3: allow lets a command run, and the header of the agent says so', async () => {
     const turns = [shell('npm --version'), say('It ran.')];
-    const allow = ['--allow', 'Bash(npm --version)'];
-    const { job, log, agent } = await bench.work('claude', 'Run.', { turns, agent: allow });
+    const tool = { allow: ['Bash(npm --version)'] };
+    const { job, log, agent } = await bench.work('claude', 'Run.', { turns, tool });
     assert.equal(job.evidence?.executor?.denied, undefined, log);
     assert.match(log, /\n {2}\d+\.\d+\.\d+\n/);
     assert.match(agent.stdout, /permission mode acceptEdits · allowed: Bash\(npm --version\)/);
@@ -68,8 +68,8 @@ describe('permissions of the real Claude Code in a job', { skip: toolMissing('cl
     git(bench.clone, 'commit', '--quiet', '-m', 'A hook');
     await bench.work('claude', 'Look.', { turns: [say('Looked.')] });
     assert.throws(() => readFileSync(trace), { code: 'ENOENT' });
-    const trust = ['--trust-repository'];
-    const { agent } = await bench.work('claude', 'Look.', { turns: [say('x')], agent: trust });
+    const tool = { 'trust-repository': true };
+    const { agent } = await bench.work('claude', 'Look.', { turns: [say('x')], tool });
     assert.match(readFileSync(trace, 'utf8'), /SIGNALBOX_JOB_TOKEN=/);
     assert.match(agent.stdout, /the repository's hooks run/);
   });

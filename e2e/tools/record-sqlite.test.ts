@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it, type TestContext } from 'node:test';
+import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
 import { needTool, toolMissing } from './install-tool.ts';
 import { startToolBench, type ToolBench } from './tool-bench.ts';
@@ -31,21 +32,21 @@ describe('the record of a job of the real tool', { skip: missing }, () => {
   afterEach(() => bench.checkRequests());
   after(() => bench?.close());
 
-  const allowAll = ['--allow', 'Bash(*)'];
+  const allowAll = { allow: ['Bash(*)'] };
 
   for (const tool of ['claude', 'codex'] as const) {
-    const agent = tool === 'claude' ? allowAll : [];
+    const settings = tool === 'claude' ? allowAll : {};
 
     it(`D8: ${tool} gets nothing of the npm that started the agent`, async () => {
       const turns = [shell('env | sort'), say('Shown.')];
-      const { log } = await bench.work(tool, 'Show.', { turns, agent });
+      const { log } = await bench.work(tool, 'Show.', { turns, tool: settings });
       assert.match(log, /SIGNALBOX_JOB_ID=/);
       assert.doesNotMatch(log, /npm_|INIT_CWD|\/opt\/signalbox/);
     });
 
     it(`D10: ${tool}, a failing command shows its exit code and its end`, async () => {
       const turns = [shell('seq 1 2000; echo the only failure; exit 3'), say('Failed.')];
-      const { log } = await bench.work(tool, 'Test.', { turns, agent });
+      const { log } = await bench.work(tool, 'Test.', { turns, tool: settings });
       assert.match(log, /✖ exit code 3\n {2}1\n/);
       assert.match(log, /characters left out/);
       assert.match(log, / {2}the only failure\n/);
@@ -58,7 +59,7 @@ describe('the record of a job of the real tool', { skip: missing }, () => {
     const calls = ['echo one', 'echo two'].map((command) => ({ tool: 'shell', command }) as const);
     const { log } = await bench.work('claude', 'Go.', {
       turns: [use(calls), say('x')],
-      agent: allowAll,
+      tool: allowAll,
     });
     assert.match(log, /Bash: echo one\n {2}one\n/);
     assert.match(log, /Bash: echo two\n {2}two\n/);
@@ -75,20 +76,19 @@ describe('the record of a job of the real tool', { skip: missing }, () => {
     assert.equal(job.message, 'Which database is it?');
   });
 
-  it('D3: --sandbox of Codex is in the header, and counts', async () => {
+  it('D3: the sandbox of Codex is in the header, and counts', async () => {
     const turns = [write('new.txt', 'x\n'), say('Tried.')];
-    const agent = ['--sandbox', 'read-only'];
-    const worked = await bench.work('codex', 'Write.', { turns, agent });
+    const settings = { sandbox: 'read-only' };
+    const worked = await bench.work('codex', 'Write.', { turns, tool: settings });
     assert.match(worked.agent.stdout, /codex [\d.]+ · sandbox read-only/);
     assert.deepEqual(worked.job.evidence?.changedFiles, []);
   });
 
   const skip = process.platform !== 'linux' && 'bubblewrap is a sandbox of Linux';
-  for (const line of [
-    ['--executor', 'codex'],
-    ['--acp', 'codex'],
-  ]) {
-    it(`D6: ${line.join(' ')} does not start when the sandbox is broken`, { skip }, async (t) => {
+  for (const protocol of ['cli', 'acp']) {
+    it(`D6: codex, by ${protocol}, does not start when the sandbox is broken`, {
+      skip,
+    }, async (t) => {
       // Codex uses a bwrap of the machine that has its options.
       const bin = outsideOfSandbox(t);
       const options = '--argv0 --as-pid-1 --bind-fd --perms --ro-bind-data';
@@ -103,7 +103,10 @@ echo "bwrap: No permissions to create new namespace" >&2; exit 1
       const adapter = needTool('codex-acp').bin;
       const PATH = [bin, adapter, bench.place.env.PATH].join(delimiter);
       const broken = bench.machineWith({ PATH });
-      const { code, stderr } = await broken.run(['agent', 'start', '--once', ...line]);
+      const { code, stderr } = await broken.run([
+        ...['agent', 'start', '--once'],
+        ...configFlag(bench.folder, { tool: { name: 'codex', protocol } }),
+      ]);
       assert.equal(code, 2, stderr);
       assert.match(stderr, /The sandbox of Codex does not work here.*bwrap: No permissions/);
       assert.match(stderr, /EXECUTOR_SANDBOX_BROKEN/);
@@ -112,14 +115,14 @@ echo "bwrap: No permissions to create new namespace" >&2; exit 1
 
   it('D13: a variable with a secret name is not shown, whichever program set it', async () => {
     const turns = [shell('export MESSAGING_TOKEN=abcdef-123456; env | grep MESSAGING_'), say('x')];
-    const { log } = await bench.work('claude', 'Show.', { turns, agent: allowAll });
+    const { log } = await bench.work('claude', 'Show.', { turns, tool: allowAll });
     assert.match(log, /MESSAGING_TOKEN=\[redacted\]/);
     assert.doesNotMatch(log, /abcdef-123456/);
   });
 
   it('D13: a secret of the agent in a changed file is named in the log and the evidence', async () => {
     const turns = [shell('echo "key = $SCRIPTED_MODEL_KEY" > settings.txt'), say('Written.')];
-    const { job, log } = await bench.work('claude', 'Write.', { turns, agent: allowAll });
+    const { job, log } = await bench.work('claude', 'Write.', { turns, tool: allowAll });
     assert.match(log, /signalbox: settings\.txt contains a secret of this agent/);
     assert.deepEqual(job.evidence?.secretsIn, ['settings.txt']);
     assert.equal(git(bench.clone, 'status', '--porcelain'), '');

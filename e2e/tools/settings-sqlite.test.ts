@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
 import { type AcpBench, type AcpTool, acpTools, startAcpBench } from './acp-bench.ts';
 import { toolMissing } from './install-tool.ts';
@@ -144,12 +145,8 @@ describe('what no setting prevents is said', { skip: toolMissing('codex', 'codex
     const shown = await bench.machine.run(['job', jobId]);
     assert.match(shown.stdout, /Unasked +1 action: execute: touch/);
     const other = bench.machine.start([
-      'agent',
-      'start',
-      '--acp',
-      'codex',
-      '--state-dir',
-      join(bench.folder, 'other'),
+      ...['agent', 'start', '--tool', 'codex'],
+      ...configFlag(bench.folder, { 'state-dir': join(bench.folder, 'other') }),
     ]);
     await other.waitFor(/waiting for jobs/);
     other.child.kill('SIGTERM');
@@ -177,8 +174,8 @@ describe('settings that allow everything, by the tool’s own command', {
       ]),
       say('Ended.'),
     ];
-    const agent = ['--allow', 'Bash(printenv FROM_PERSON)'];
-    const { job, log } = await bench.work('claude', 'Do it.', { turns, agent });
+    const tool = { allow: ['Bash(printenv FROM_PERSON)'] };
+    const { job, log } = await bench.work('claude', 'Do it.', { turns, tool });
     assert.equal(job.status, 'done', log);
     assert.ok(!existsSync(trace), log);
     assert.deepEqual(job.evidence?.executor?.denied, [`Bash: touch ${trace}`]);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Activity, JobKind } from '@signalbox/contract';
-import { createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
+import { configFlag, createMachine, logIn, type Machine, runJson } from '../cli-process.ts';
 import { makeClone } from '../git-clone.ts';
 import { type HubProcess, startHubProcess } from '../hub-process.ts';
 import type { ProcessEnd } from '../node-process.ts';
@@ -42,8 +42,8 @@ export interface WorkOptions {
   /** Turns of the scenario `job`, which is then named in the prompt. */
   turns?: readonly Turn[];
   kind?: JobKind;
-  /** Further arguments of `agent start`. */
-  agent?: readonly string[];
+  /** Settings of the tool, such as `allow`. */
+  tool?: Readonly<Record<string, unknown>>;
 }
 
 export interface JobAnswer {
@@ -121,13 +121,13 @@ export async function startToolBench(
   return {
     ...{ folder, hub, person, model, proxy, place, machine, clone, enqueue, readJob },
     machineWith: (other) => createMachine(folder, { ...place.env, ...env, ...other }),
-    async work(tool, prompt, { turns, kind, agent = [] } = {}) {
+    async work(tool, prompt, { turns, kind, tool: settings = {} } = {}) {
       jobs += 1;
       const scenario = `job-${jobs}`;
       if (turns !== undefined) model.script({ [scenario]: turns });
       const text = turns === undefined ? prompt : `${prompt}\n\n[scenario ${scenario}]`;
       const jobId = await enqueue(text, kind);
-      const line = ['agent', 'start', '--once', '--executor', tool, ...agent];
+      const line = ['agent', 'start', '--once', ...commandLine(folder, tool, settings)];
       const end = await machine.run(line);
       const answer = await readJob(jobId);
       return { ...answer, log: logOf(answer), agent: end };
@@ -146,6 +146,11 @@ export async function startToolBench(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The flags for a tool that is driven by its own command line. */
+export function commandLine(folder: string, name: string, settings: object = {}): string[] {
+  return configFlag(folder, { tool: { name, protocol: 'cli', ...settings } });
 }
 
 /** All output of a job, in order. */

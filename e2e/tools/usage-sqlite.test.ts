@@ -62,7 +62,7 @@ describe('tokens and login of the real tool', { skip: toolMissing('claude', 'cod
   it('D12: an agent whose Claude Code is not logged in does not start', async () => {
     const jobId = await bench.enqueue('Work.');
     const machine = bench.machineWith({ ANTHROPIC_API_KEY: '' });
-    const end = await machine.run(['agent', 'start', '--once', '--executor', 'claude']);
+    const end = await machine.run(['agent', 'start', '--once', '--tool', 'claude']);
     assert.equal(end.code, 2, end.stdout);
     assert.match(end.stderr, /Claude Code is not logged in: run claude and log in there/);
     assert.match(end.stderr, /EXECUTOR_NOT_LOGGED_IN/);

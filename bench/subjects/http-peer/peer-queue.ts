@@ -70,6 +70,7 @@ export function presentJob(job: PeerJob, leaseExpiresAtMs: number | null): Job {
     finishedAt: timestampOf(job.finishedAtMs),
     ...{ outcome: job.status === 'done' ? 'done' : null, outcomeReason: null, message: null },
     ...{ evidence: null, changed: null, verdict: null, usage: null, budget: null },
+    ...{ tool: null, model: null },
     ...{ parentJobId: draft.parentJobId ?? null, dependsOn: draft.dependsOn },
     ...{ concurrencyKey: draft.concurrencyKey ?? null, cancelRequestedAt: null },
     ...{ waitingOnUncertaintyId: null, decisions: [] },

@@ -9,6 +9,7 @@ import type { JobSettings } from './job/job-work.ts';
 import { recoverState } from './job/recovery.ts';
 import { createHubClient, Lifecycle, withLockedState } from './lifecycle.ts';
 import { openOutbox } from './loops/outbox.ts';
+import { createOfferedTools } from './offered-tools.ts';
 import { admitUser, checkReach, findToolUser, type ToolUser } from './process/tool-user.ts';
 import { createReportingClient } from './report-calls.ts';
 import { readMachineFingerprint, type StateDirectory } from './state-directory.ts';
@@ -50,6 +51,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },
       canWrite: options.capabilities?.canWrite ?? true,
     };
+    const offeredTools = await createOfferedTools({ options, tools, state, logger });
     const machineFingerprint =
       options.machineFingerprint ?? (await readMachineFingerprint(options.stateDir));
     const lifecycle = new Lifecycle(
@@ -60,17 +62,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       },
       (hooks) =>
         startJobWork({
-          ...hooks,
-          options,
-          settings,
-          tools,
-          client,
-          outbox,
-          abandoned,
-          random,
-          leaseMs,
-          emit,
-          logger,
+          ...{ ...hooks, options, settings, tools, offeredTools, client, outbox, abandoned },
+          ...{ random, leaseMs, emit, logger },
         }),
     );
     return {

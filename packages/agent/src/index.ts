@@ -30,7 +30,14 @@ export {
   cloudAiProviderNames,
   createCloudAiProvider,
 } from './cloud-ai/cloud-ai-provider.ts';
-export { acpAgentNames } from './executors/acp/acp-agents.ts';
+export {
+  type AcpAdapter,
+  AdapterInstallError,
+  acpAdapters,
+  adapterFolder,
+  installAdapter,
+} from './executors/acp/acp-adapters.ts';
+export { acpAgentNames, canSpeakAcp } from './executors/acp/acp-agents.ts';
 export { type AcpExecutorOptions, createAcpExecutor } from './executors/acp/acp-executor.ts';
 export {
   type ClaudeExecutorOptions,
@@ -55,6 +62,7 @@ export {
   type OutputReader,
   type ReadLine,
 } from './executors/executor.ts';
+export { findOnPath } from './executors/find-on-path.ts';
 export type { JobServer } from './executors/job-server.ts';
 export {
   PermissionFileError,

@@ -50,10 +50,47 @@ export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, meaning: string])[],
 ): Command {
-  return command.addHelpText('after', () => {
+  return command.addHelpText('after', (context) => {
     const typed = examples.map(([line, meaning]) => [asTyped(line), meaning] as const);
-    const width = Math.max(...typed.map(([line]) => line.length));
-    const lines = typed.map(([line, meaning]) => `  ${line.padEnd(width)}   ${meaning}`);
-    return `\nExamples:\n${lines.join('\n')}`;
+    return `\nExamples:\n${formatPairs(typed, widthOf(context.command))}`;
   });
+}
+
+const WIDTH_DEFAULT = 80;
+
+/** The width of the help of a command. */
+export function widthOf(command: Command): number {
+  return command.configureOutput().getOutHelpWidth?.() ?? WIDTH_DEFAULT;
+}
+
+/** A narrower column of meanings is hard to read. */
+const MEANING_WIDTH_MIN = 24;
+
+/** Lines of a term and its meaning, side by side if there is room, else one below the other. */
+export function formatPairs(
+  pairs: readonly (readonly [term: string, meaning: string])[],
+  columns: number,
+): string {
+  const termWidth = Math.max(...pairs.map(([term]) => term.length));
+  const room = columns - 2 - termWidth - 3;
+  const isNarrow = room < MEANING_WIDTH_MIN && pairs.some(([, meaning]) => meaning.length > room);
+  return pairs
+    .map(([term, meaning]) => {
+      if (isNarrow) return `  ${term}\n${wrapWords(meaning, columns, '      ')}`;
+      const lead = `  ${term.padEnd(termWidth)}   `;
+      return lead + wrapWords(meaning, columns, ' '.repeat(lead.length)).trimStart();
+    })
+    .join('\n');
+}
+
+/** Wraps a text between words. Each line begins with `indent`. */
+export function wrapWords(text: string, columns: number, indent = ''): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(indent + word);
+  }
+  return lines.join('\n');
 }

@@ -75,28 +75,22 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/agent/start-agent.ts'),
   },
   {
-    words: ['agent', 'config'],
-    group: groups.machine,
-    summary: 'check the configuration of the agent, and show what is in force',
-    load: () => import('./commands/agent/agent-config.ts'),
-  },
-  {
-    words: ['agent', 'install'],
+    words: ['agent', 'service', 'install'],
     group: groups.machine,
     summary: 'keep an agent running, as a service of systemd or launchd',
-    load: () => import('./commands/agent/agent-install.ts'),
+    load: () => import('./commands/agent/agent-service-install.ts'),
   },
   {
-    words: ['agent', 'uninstall'],
+    words: ['agent', 'service', 'remove'],
     group: groups.machine,
     summary: 'end that service and remove it',
-    load: () => import('./commands/agent/agent-uninstall.ts'),
+    load: () => import('./commands/agent/agent-service-remove.ts'),
   },
   {
-    words: ['agent', 'status'],
+    words: ['agent', 'service', 'status'],
     group: groups.machine,
     summary: 'show whether that service runs',
-    load: () => import('./commands/agent/agent-status.ts'),
+    load: () => import('./commands/agent/agent-service-status.ts'),
   },
   {
     words: ['cloud-ai', 'start'],
@@ -131,7 +125,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['job', 'retry'],
     group: groups.jobs,
-    summary: 'put failed or blocked jobs back in the queue, also with another prompt',
+    summary: 'put failed or blocked jobs back in the queue',
     load: () => import('./commands/job-retry.ts'),
   },
   {
@@ -209,7 +203,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['queue', 'pause'],
     group: groups.jobs,
-    summary: 'hand out no jobs of the workspace or of one repository',
+    summary: 'hand out no jobs of the workspace',
     load: () => import('./commands/queue-pause.ts'),
   },
   {
@@ -309,10 +303,10 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/tokens.ts'),
   },
   {
-    words: ['tokens', 'mint'],
+    words: ['tokens', 'create'],
     group: groups.team,
     summary: 'create a token for a program, and print it once',
-    load: () => import('./commands/tokens-mint.ts'),
+    load: () => import('./commands/tokens-create.ts'),
   },
   {
     words: ['tokens', 'revoke'],
@@ -369,10 +363,10 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/admin-workspace-create.ts'),
   },
   {
-    words: ['admin', 'member', 'add'],
+    words: ['admin', 'members', 'invite'],
     group: groups.hub,
     summary: "invite a person to a workspace, directly in the hub's database",
-    load: () => import('./commands/hub/admin-member-add.ts'),
+    load: () => import('./commands/hub/admin-members-invite.ts'),
   },
   {
     words: ['admin', 'person', 'reset-password'],
@@ -387,10 +381,10 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/hub/admin-chat-team-add.ts'),
   },
   {
-    words: ['admin', 'token', 'create'],
+    words: ['admin', 'tokens', 'create'],
     group: groups.hub,
     summary: "create a token for a program, directly in the hub's database",
-    load: () => import('./commands/hub/admin-token-create.ts'),
+    load: () => import('./commands/hub/admin-tokens-create.ts'),
   },
   {
     words: ['admin', 'accept-restore'],
@@ -401,7 +395,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['doctor'],
     group: 'More:',
-    summary: 'check what agents and commands need here, or with --hub what a hub needs',
+    summary: 'check what agents, commands and a hub need here',
     load: () => import('./commands/doctor.ts'),
   },
   {
@@ -412,15 +406,22 @@ export const commandTable: readonly CommandEntry[] = [
   },
 ];
 
+/** The commands of the first help, which fits on one screen. */
+export const dailyCommands: readonly string[] = [
+  ...['up', 'login', 'repo link', 'agent start', 'enqueue', 'jobs', 'job'],
+  ...['watch', 'inbox', 'answer', 'agents', 'work list', 'work merge', 'doctor'],
+];
+
 /** Descriptions of commands that only group others. */
 export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones; list, pause and archive repositories.',
-  agent: 'Configure, start and install an agent; drain, resume and stop agents.',
+  agent: 'Start an agent or keep it running as a service; drain, resume and stop agents.',
+  'agent service': 'Keep an agent running, as a service of systemd or launchd.',
   queue: 'Pause the queue, and resume it.',
   work: 'Look at the work of agents, merge it, and clean up.',
   admin: 'Administer a hub through direct access to its database.',
   'admin workspace': 'Create workspaces.',
-  'admin member': 'Invite people to workspaces.',
+  'admin members': 'Invite people to workspaces.',
   'admin person': 'Help people to regain access to their accounts.',
-  'admin token': 'Create tokens for programs.',
+  'admin tokens': 'Create tokens for programs.',
 };

@@ -1,10 +1,16 @@
 import { VERSION } from '@signalbox/contract/version';
-import { Command, CommanderError, Help } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { CliError } from './cli-error.ts';
-import type { CommandModule } from './command-module.ts';
+import { type CommandModule, formatPairs, widthOf, wrapWords } from './command-module.ts';
 import { asTyped, nameInHints } from './command-name.ts';
-import { type CommandEntry, commandTable, parentSummaries } from './command-table.ts';
+import {
+  type CommandEntry,
+  commandTable,
+  dailyCommands,
+  parentSummaries,
+} from './command-table.ts';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
+import { newCommandOf, newFlagOf } from './old-names.ts';
 import { createIo, stylesOf, wantsColor } from './terminal/io.ts';
 
 /**
@@ -30,15 +36,21 @@ export function wantsJson(argv: readonly string[]): boolean {
  * @throws the errors of the command; `describeFailure` maps them.
  */
 export async function runLine(argv: readonly string[], signal: AbortSignal): Promise<ExitCode> {
+  refuseOldCommand(argv);
   const meant = findCommand(argv);
   const modules = new Map<CommandEntry, CommandModule>();
   if (meant !== undefined) modules.set(meant, (await meant.load()).command);
   let exitCode: ExitCode = exitCodes.ok;
-  const program = buildProgram(modules, async (module, args, options) => {
-    const io = createIo(signal, options.json === true);
-    exitCode = (await module.run({ io, args, options, loadProgram })) ?? exitCodes.ok;
-  });
-  if (argv.length === 0) {
+  const isFull = argv.length === 2 && argv[0] === 'help' && argv[1] === '--all';
+  const program = buildProgram(
+    modules,
+    async (module, args, options) => {
+      const io = createIo(signal, options.json === true);
+      exitCode = (await module.run({ io, args, options, loadProgram })) ?? exitCodes.ok;
+    },
+    isFull,
+  );
+  if (argv.length === 0 || isFull) {
     program.outputHelp();
     return exitCode;
   }
@@ -47,9 +59,28 @@ export async function runLine(argv: readonly string[], signal: AbortSignal): Pro
     const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
     await program.parseAsync(line, { from: 'user' });
   } catch (error) {
-    throw explainMissingWord(error, argv) ?? error;
+    throw explainMissingWord(error, argv) ?? explainOldFlag(error, argv) ?? error;
   }
   return exitCode;
+}
+
+/** @throws {CliError} RENAMED */
+function refuseOldCommand(argv: readonly string[]): void {
+  const renamed = newCommandOf(argv[0] === 'help' ? argv.slice(1) : argv);
+  if (renamed === null) return;
+  const message = `signalbox ${renamed.before} has a new name.`;
+  const fix = asTyped(`signalbox ${renamed.after}`);
+  throw new CliError(exitCodes.usage, 'RENAMED', message, { fix });
+}
+
+function explainOldFlag(error: unknown, argv: readonly string[]): CliError | null {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return null;
+  const [, flag = ''] = /'(--[\w-]+)/.exec(error.message) ?? [];
+  const words = knownWords(argv);
+  const now = newFlagOf(words, flag);
+  if (now === null) return null;
+  const message = `signalbox ${words.join(' ')} has no ${flag} any more.`;
+  return new CliError(exitCodes.usage, 'RENAMED', message, { fix: `Use ${asTyped(now)}.` });
 }
 
 /** The help of a command, as `signalbox WORDS --help` prints it without a terminal. */
@@ -113,13 +144,19 @@ type Act = (
 export function buildProgram(
   modules: ReadonlyMap<CommandEntry, CommandModule>,
   act: Act = async () => {},
+  isFull = false,
 ): Command {
   const program = prepare(new Command('signalbox'))
     .usage('<command> [options]')
     .description('Distributes jobs to coding agents, runs each job once, and shows what happened.')
     .version(VERSION, '-V, --version', 'print the version')
-    .configureHelp({ ...helpFormat, visibleCommands: leavesOf, subcommandTerm: pathOf })
-    .addHelpText('after', rootHelp);
+    .configureHelp({
+      ...helpFormat,
+      visibleCommands: isFull ? leavesOf : dailyOf,
+      subcommandTerm: pathOf,
+      ...(isFull ? {} : { visibleOptions: () => [], groupItems: ungrouped }),
+    })
+    .addHelpText('after', isFull ? fullHelp : shortHelp);
   for (const entry of commandTable) {
     const command = addPath(program, entry).summary(entry.summary);
     command.description(`${entry.summary[0]?.toUpperCase()}${entry.summary.slice(1)}.`);
@@ -171,7 +208,17 @@ const helpFormat: Partial<Help> = {
   },
 };
 
-/** The top-level help lists complete commands instead of parents that only group others. */
+/** The first help: what a person needs every day, in the order of a first day. */
+function dailyOf(command: Command): Command[] {
+  const leaves = leavesOf(command);
+  return dailyCommands.flatMap((words) => leaves.find((leaf) => pathOf(leaf) === words) ?? []);
+}
+
+function ungrouped<T extends Command | Option>(_all: T[], visible: T[]): Map<string, T[]> {
+  return new Map([['Every day:', visible]]);
+}
+
+/** The complete help lists complete commands instead of parents that only group others. */
 function leavesOf(command: Command): Command[] {
   return command.commands.flatMap((child) => {
     const isEntry = commandTable.some(({ words }) => words.join(' ') === pathOf(child));
@@ -200,19 +247,36 @@ function prepare(command: Command): Command {
     });
 }
 
-function rootHelp(): string {
-  const codes = exitMeanings.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  return `
-Environment (takes precedence over stored logins):
-  SIGNALBOX_URL, SIGNALBOX_TOKEN, SIGNALBOX_WORKSPACE   hub, token and workspace
-  SIGNALBOX_TOKEN_FILE                                  a file that holds the token
-  SIGNALBOX_CONFIG_DIR, SIGNALBOX_STATE_DIR             directories of logins and agents
-  NO_COLOR, FORCE_COLOR                                 colours off, on
-
-Exit codes:
-${codes.join('\n')}
-
-Every command takes --json: JSON on standard output, errors as JSON on standard error.
-${asTyped(`Start with, in a clone:
-  signalbox up`)}`;
+function shortHelp({ command }: { command: Command }): string {
+  const more = [
+    [asTyped('signalbox help --all'), 'all commands, environment, exit codes'],
+    [asTyped('signalbox help COMMAND'), 'one command and its options'],
+  ] as const;
+  return `\n${formatPairs(more, widthOf(command))}`;
 }
+
+function fullHelp({ command }: { command: Command }): string {
+  const columns = widthOf(command);
+  const codes = exitMeanings.map(([code, meaning]) => [String(code).padStart(3), meaning] as const);
+  return [
+    '\nEnvironment (takes precedence over stored logins):',
+    formatPairs(environmentWords, columns),
+    '\nExit codes:',
+    formatPairs(codes, columns),
+    '',
+    wrapWords(
+      'Every command takes --json: JSON on standard output, errors as JSON on standard error.',
+      columns,
+    ),
+  ].join('\n');
+}
+
+const environmentWords = [
+  ['SIGNALBOX_URL', 'the hub'],
+  ['SIGNALBOX_TOKEN', 'a token'],
+  ['SIGNALBOX_TOKEN_FILE', 'a file that holds the token'],
+  ['SIGNALBOX_WORKSPACE', 'the workspace'],
+  ['SIGNALBOX_CONFIG_DIR', 'directory of logins'],
+  ['SIGNALBOX_STATE_DIR', 'directory of agents'],
+  ['NO_COLOR, FORCE_COLOR', 'colours off, on'],
+] as const;

@@ -15,7 +15,7 @@ after(async () => await place.end());
 const dataDir = () => ['--data-dir', join(place.directory, 'data')];
 
 function addMember(...args: string[]) {
-  return place.run(['admin', 'member', 'add', ...args, ...dataDir()]);
+  return place.run(['admin', 'members', 'invite', ...args, ...dataDir()]);
 }
 
 /** A browser without a signed-in person. */
@@ -80,7 +80,7 @@ test('a configured base URL takes precedence over the address of the running hub
 test('while the hub is stopped or killed, the link uses the settings, with a note', async (t) => {
   const stopped = await startHub();
   t.after(() => stopped.end());
-  const args = ['admin', 'member', 'add', '-w', 'acme', '--role', 'viewer', '--email'];
+  const args = ['admin', 'members', 'invite', '-w', 'acme', '--role', 'viewer', '--email'];
   const where = [
     '--data-dir',
     join(stopped.directory, 'data'),

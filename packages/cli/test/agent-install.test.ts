@@ -63,7 +63,7 @@ test('the property list has this text', () => {
     list,
     `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Written by \`signalbox agent install\`. Run it again to change this file. -->
+<!-- Written by \`signalbox agent service install\`. Run it again to change this file. -->
 <plist version="1.0">
 <dict>
   <key>Label</key>
@@ -138,9 +138,12 @@ async function callsOf(): Promise<string[]> {
   return existsSync(calls) ? (await readFile(calls, 'utf8')).trim().split('\n') : [];
 }
 
-test('agent install --dry-run shows the file and the commands, and changes nothing', async () => {
+test('agent service install --dry-run shows the file and the commands, and changes nothing', async () => {
   const env = await putSystemctl('');
-  const { exitCode, stdout, stderr } = await place.run(['agent', 'install', '--dry-run'], { env });
+  const { exitCode, stdout, stderr } = await place.run(
+    ['agent', 'service', 'install', '--dry-run'],
+    { env },
+  );
   assert.equal(exitCode, 0, stderr);
   assert.ok(stdout.startsWith(`${unitFile()}\n`));
   assert.match(stdout, /^\$ systemctl --user enable signalbox-agent\.service$/m);
@@ -148,11 +151,11 @@ test('agent install --dry-run shows the file and the commands, and changes nothi
   assert.deepEqual(await callsOf(), []);
 });
 
-test('agent install writes a unit that systemd accepts, with no secret in it', async () => {
+test('agent service install writes a unit that systemd accepts, with no secret in it', async () => {
   const env = await putSystemctl('echo active');
   const config = join(place.directory, 'my agent.yaml');
   await writeFile(config, 'jobs: 2');
-  const installed = await place.run(['agent', 'install', '--config', config], {
+  const installed = await place.run(['agent', 'service', 'install', '--config', config], {
     env: { ...env, SIGNALBOX_TOKEN: 'sbx_s_hidden' },
   });
   assert.equal(installed.exitCode, 0, installed.stderr);
@@ -178,35 +181,35 @@ test('agent install writes a unit that systemd accepts, with no secret in it', a
     assert.equal(verified.stderr, '');
     assert.equal(verified.status, 0);
   }
-  const status = await place.run(['agent', 'status', '--json'], { env });
+  const status = await place.run(['agent', 'service', 'status', '--json'], { env });
   assert.equal(status.exitCode, 0);
   assert.equal(JSON.parse(status.stdout).running, true);
 });
 
 test('an install that systemd refuses leaves the file as it was', async () => {
   const refusing = await putSystemctl('echo "no session bus" >&2; exit 1');
-  const { exitCode, stderr } = await place.run(['agent', 'install'], { env: refusing });
+  const { exitCode, stderr } = await place.run(['agent', 'service', 'install'], { env: refusing });
   assert.equal(exitCode, 1);
   assert.match(stderr, /systemctl --user daemon-reload failed: no session bus/);
   assert.ok(!existsSync(unitFile()));
   const env = await putSystemctl('');
-  await place.run(['agent', 'install'], { env });
+  await place.run(['agent', 'service', 'install'], { env });
   const before = await readFile(unitFile(), 'utf8');
   await putSystemctl('exit 1');
-  const again = ['agent', 'install', '--config', join(place.directory, 'new.yaml')];
+  const again = ['agent', 'service', 'install', '--config', join(place.directory, 'new.yaml')];
   await writeFile(join(place.directory, 'new.yaml'), '');
   assert.equal((await place.run(again, { env })).exitCode, 1);
   assert.equal(await readFile(unitFile(), 'utf8'), before);
 });
 
-test('agent install again replaces the unit and restarts; a unit of others stays', async () => {
+test('agent service install again replaces the unit and restarts; a unit of others stays', async () => {
   const env = await putSystemctl('');
-  await place.run(['agent', 'install'], { env });
-  await place.run(['agent', 'install', '--json'], { env });
+  await place.run(['agent', 'service', 'install'], { env });
+  await place.run(['agent', 'service', 'install', '--json'], { env });
   assert.equal((await callsOf()).at(-1), '--user restart signalbox-agent.service');
   await writeFile(unitFile(), '[Service]\nExecStart=/bin/true\n');
-  for (const words of ['install', 'uninstall']) {
-    const { exitCode, stderr } = await place.run(['agent', words], { env });
+  for (const word of ['install', 'remove']) {
+    const { exitCode, stderr } = await place.run(['agent', 'service', word], { env });
     assert.equal(exitCode, 2);
     assert.match(stderr, /was not written by this command/);
   }
@@ -217,41 +220,43 @@ test('a mistake in the configuration file, or no login, installs nothing', async
   const env = await putSystemctl('');
   const config = join(place.directory, 'agent.yaml');
   await writeFile(config, 'jbs: 2');
-  const wrong = await place.run(['agent', 'install', '--config', config], { env });
+  const wrong = await place.run(['agent', 'service', 'install', '--config', config], { env });
   assert.match(wrong.stderr, /agent\.yaml:1: jbs is not a known key; did you mean jobs\?/);
   const fresh = { ...env, SIGNALBOX_CONFIG_DIR: join(place.directory, 'fresh') };
-  const out = await place.run(['agent', 'install'], { env: { ...fresh, SIGNALBOX_TOKEN: 'x' } });
+  const out = await place.run(['agent', 'service', 'install'], {
+    env: { ...fresh, SIGNALBOX_TOKEN: 'x' },
+  });
   assert.equal(out.exitCode, 3);
   assert.match(out.stderr, /Write the token to a file, and set SIGNALBOX_TOKEN_FILE/);
   assert.ok(!existsSync(unitFile()));
 });
 
-test('agent uninstall ends the service and removes its file; then there is nothing to end', async () => {
+test('agent service remove ends the service and removes its file; then there is nothing to end', async () => {
   const env = await putSystemctl('');
-  await place.run(['agent', 'install', '--no-start'], { env });
+  await place.run(['agent', 'service', 'install', '--no-start'], { env });
   assert.deepEqual(await callsOf(), []);
-  const { exitCode, stderr } = await place.run(['agent', 'uninstall'], { env });
+  const { exitCode, stderr } = await place.run(['agent', 'service', 'remove'], { env });
   assert.equal(exitCode, 0, stderr);
   assert.ok(!existsSync(unitFile()));
   assert.deepEqual(await callsOf(), [
     '--user disable --now signalbox-agent.service',
     '--user daemon-reload',
   ]);
-  const again = await place.run(['agent', 'uninstall'], { env });
+  const again = await place.run(['agent', 'service', 'remove'], { env });
   assert.equal(again.exitCode, 2);
   assert.match(again.stderr, /is not installed/);
 });
 
-test('agent status names a program that is missing, and exits with 1', async () => {
+test('agent service status names a program that is missing, and exits with 1', async () => {
   const env = await putSystemctl('echo inactive; exit 3');
-  const none = await place.run(['agent', 'status'], { env });
+  const none = await place.run(['agent', 'service', 'status'], { env });
   assert.equal(none.exitCode, 1);
   assert.match(none.stdout, /is not installed/);
-  await place.run(['agent', 'install', '--no-start'], { env });
+  await place.run(['agent', 'service', 'install', '--no-start'], { env });
   const unit = await readFile(unitFile(), 'utf8');
   const gone = join(place.directory, 'gone');
   await writeFile(unitFile(), unit.replace(join(place.directory, 'commands/signalbox'), gone));
-  const { stdout, exitCode } = await place.run(['agent', 'status', '--json'], { env });
+  const { stdout, exitCode } = await place.run(['agent', 'service', 'status', '--json'], { env });
   assert.equal(exitCode, 1);
   assert.deepEqual(JSON.parse(stdout), {
     ...{ ok: false, service: 'signalbox-agent', file: unitFile(), installed: true },
@@ -261,6 +266,8 @@ test('agent status names a program that is missing, and exits with 1', async () 
 
 test('without the command on the PATH, the unit names its launcher', async () => {
   const env = { ...(await putSystemctl('')), PATH: process.env.PATH };
-  const { stdout } = await place.run(['agent', 'install', '--dry-run', '--json'], { env });
+  const { stdout } = await place.run(['agent', 'service', 'install', '--dry-run', '--json'], {
+    env,
+  });
   assert.equal(programIn(JSON.parse(stdout).content), launcherFile);
 });

@@ -35,7 +35,7 @@ function mistakesOf(...lines: string[]): string[] {
 test('each mistake is one sentence with the file, the line, the key and what is allowed', () => {
   const cases: [lines: string[], sentence: string][] = [
     [
-      ['jobs: 3', 'hold: 10', 'tool: {acp: x}'],
+      ['jobs: 3', 'hold: 10', 'tool: {name: x, protocol: acp}'],
       'a.yaml:2: hold must be a time with a unit, such as 90s, 10m, 1h30m or 2d, not "10".',
     ],
     [['jobs: 0'], 'a.yaml:1: jobs must be an integer from 1 to 1000, not "0".'],
@@ -48,7 +48,7 @@ test('each mistake is one sentence with the file, the line, the key and what is 
       'a.yaml:1: url must be the address of a hub, such as https://signalbox.acme.dev, not "not a url".',
     ],
     [
-      ['tool: {acp: x}', 'share:', '  approvals: all'],
+      ['tool: {name: x, protocol: acp}', 'share:', '  approvals: all'],
       'a.yaml:3: share.approvals must be one of full, command, digest, not "all".',
     ],
     [['labels: linux'], 'a.yaml:1: labels must be names with values, not "linux".'],
@@ -59,22 +59,27 @@ test('each mistake is one sentence with the file, the line, the key and what is 
       'a.yaml:2: repositories[0] must have either path, a linked clone, or id.',
     ],
     [
-      ['repositories:', '  - path: a', '    permissions: [ask *]'],
-      'a.yaml:3: repositories[0].permissions needs tool.acp.',
+      ['tool: {name: x}', 'repositories:', '  - path: a', '    permissions: [ask *]'],
+      'a.yaml:4: repositories[0].permissions needs a tool that asks: see tool.protocol.',
     ],
-    [['permissions: rules'], 'a.yaml:1: permissions needs tool.acp.'],
+    [
+      ['tool: {name: claude, protocol: cli}', 'permissions: rules'],
+      'a.yaml:2: permissions needs a tool that asks: see tool.protocol.',
+    ],
     [['checks: npm test'], 'a.yaml:1: checks must be a list, not "npm test".'],
     [['checks:', '  - {name: a}'], 'a.yaml:2: checks[0] must have a command.'],
     [['check-limit: 25h'], 'a.yaml:1: check-limit must be a time up to 24h, not "25h".'],
+    [['tool:', '  acp: claude'], 'a.yaml:2: tool.acp is not a key here: it belongs in name.'],
     [
-      ['tool:', '  acp: claude', '  command: ./x'],
-      'a.yaml:2: tool must have only one of command and acp.',
+      ['tool:', '  name: codex', '  sandbox: read-only'],
+      'a.yaml:3: tool.sandbox needs tool.name: codex and tool.protocol: cli.',
     ],
     [
-      ['tool:', '  executor: claude', '  sandbox: read-only'],
-      'a.yaml:3: tool.sandbox needs tool.executor: codex.',
+      ['tool:', '  name: opencode', '  protocol: cli'],
+      'a.yaml:3: tool.protocol must be acp for opencode.',
     ],
-    [['tool: {command: x, model: y}'], 'a.yaml:1: tool.model does not reach a command; delete it.'],
+    [['tool: {name: ./x, effort: high}'], 'a.yaml:1: tool.effort needs tool.protocol: acp.'],
+    [['tool: {name: x, model: y}'], 'a.yaml:1: tool.model does not reach a command; delete it.'],
     [
       ['environment:', '  SIGNALBOX_TOKEN: x'],
       'a.yaml:2: environment.SIGNALBOX_TOKEN does not reach jobs: Signalbox sets or removes it.',
@@ -85,7 +90,7 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     ],
     [['environment:', '  A B: x'], 'a.yaml:2: environment.A B must be the name of a variable.'],
     [
-      ['tool: {acp: x}', 'permissions:', '  - allow read', '  - permit read'],
+      ['tool: {name: x, protocol: acp}', 'permissions:', '  - allow read', '  - permit read'],
       'a.yaml:4: permissions[1] must be a rule: begin with allow, ask, refuse, ' +
         'such as: allow execute npm test*, not "permit read".',
     ],
@@ -105,16 +110,16 @@ test('an unknown key is refused with the nearest key, or with where it belongs',
     [['job: 3'], 'a.yaml:1: job is not a known key; did you mean jobs?'],
     [['time_limit: 3h'], 'a.yaml:1: time_limit is not a known key; did you mean time-limit?'],
     [
-      ['tool:', '  excutor: codex'],
-      'a.yaml:2: tool.excutor is not a known key; did you mean executor?',
+      ['tool:', '  protocl: acp'],
+      'a.yaml:2: tool.protocl is not a known key; did you mean protocol?',
     ],
-    [['acp: claude'], 'a.yaml:1: acp is not a key here: it belongs under tool.'],
+    [['protocol: acp'], 'a.yaml:1: protocol is not a key here: it belongs under tool.'],
     [
       ['repositories:', '  - path: a', '    jobs: 2'],
       'a.yaml:3: repositories[0].jobs is not a key here: it belongs at the top of the file, to the agent as a whole.',
     ],
     [
-      ['share: {colour: red}', 'tool: {acp: x}'],
+      ['share: {colour: red}', 'tool: {name: x, protocol: acp}'],
       'a.yaml:1: share.colour is not a known key; the keys here are approvals, changes.',
     ],
   ];
@@ -135,8 +140,8 @@ test('an empty file, and one of comments, configure nothing', () => {
 });
 
 /** Without the settings that are absent. */
-async function choiceOf(...args: Parameters<typeof toolChoiceOf>) {
-  return JSON.parse(JSON.stringify(await toolChoiceOf(...args)));
+function choiceOf(...args: Parameters<typeof toolChoiceOf>) {
+  return JSON.parse(JSON.stringify(toolChoiceOf(...args)));
 }
 
 async function configure(...lines: string[]): Promise<string> {
@@ -156,17 +161,15 @@ test('flags go before the file, and the file before the defaults', async () => {
     gpu: { value: 'yes', from: `${file}:2` },
     os: { value: 'bsd', from: '--label' },
   });
-  const without = await planAgent({ config: false }, place.env);
-  assert.deepEqual([without.file, without.jobs.value], [null, 1]);
 });
 
 test('a repository has its own tool, time and environment; the rest is as for all', async () => {
   await configure(
-    ...['tool:', '  acp: claude', '  model: opus', 'hold: 10m', 'base: origin/main'],
+    ...['tool:', '  name: claude', '  model: opus', 'hold: 10m', 'base: origin/main'],
     ...['permissions: [ask fetch]', 'environment: {CI: 1, A: all}'],
     ...['repositories:', '  - path: ~/api', '    hold: 1m', '    environment: {A: own}'],
     ...['    permissions: [allow execute make]', '    share: {changes: patch}'],
-    ...['  - id: repo_2', '    tool: {executor: codex, sandbox: read-only}'],
+    ...['  - id: repo_2', '    tool: {name: codex, protocol: cli, sandbox: read-only}'],
   );
   const plan = await planAgent({}, place.env);
   const [api, other] = plan.repositories ?? [];
@@ -177,28 +180,28 @@ test('a repository has its own tool, time and environment; the rest is as for al
   const { environment } = api.plan;
   assert.deepEqual([environment.CI?.value, environment.A?.value], ['1', 'own']);
   const rule = { agent: null, repository: null };
-  assert.deepEqual(await choiceOf(plan, api.plan), {
-    ...{ acp: 'claude', model: 'opus' },
-    ...{ shareApprovals: 'command', shareChanges: 'patch' },
+  assert.deepEqual(choiceOf(api.plan), {
+    ...{ name: 'claude', model: 'opus', shareChanges: 'patch' },
     permissions: [
       { rules: [{ verdict: 'allow', what: 'execute', pattern: 'make', ...rule }] },
       { rules: [{ verdict: 'ask', what: 'fetch', pattern: '', ...rule }] },
     ],
   });
   // The tool is replaced as a whole, and what only a tool with questions has does not reach it.
-  assert.deepEqual(await choiceOf(plan, other.plan), {
-    executor: 'codex',
+  assert.deepEqual(choiceOf(other.plan), {
+    name: 'codex',
+    protocol: 'cli',
     sandbox: 'read-only',
   });
 });
 
 test('a flag that names a tool replaces the tool of the file, other flags change it', async () => {
-  await configure('tool: {acp: claude, model: opus}', 'hold: 10m');
+  await configure('tool: {name: claude, model: opus}', 'hold: 10m');
   const changed = await planAgent({ model: 'haiku' }, place.env);
-  assert.equal((await choiceOf(changed, changed.general)).acp, 'claude');
-  assert.equal((await choiceOf(changed, changed.general)).model, 'haiku');
-  const replaced = await planAgent({ command: './fix.sh' }, place.env);
-  assert.deepEqual(await choiceOf(replaced, replaced.general), { command: './fix.sh' });
+  assert.equal(choiceOf(changed.general).name, 'claude');
+  assert.equal(choiceOf(changed.general).model, 'haiku');
+  const replaced = await planAgent({ tool: './fix.sh' }, place.env);
+  assert.deepEqual(choiceOf(replaced.general), { name: './fix.sh' });
 });
 
 test('checks of a repository replace those of all, and a flag replaces both', async () => {
@@ -217,7 +220,11 @@ test('checks of a repository replace those of all, and a flag replaces both', as
 });
 
 test('paths are relative to the file', async () => {
-  const file = await configure('hooks: hooks', 'tool: {acp: x}', 'permissions: rules');
+  const file = await configure(
+    'hooks: hooks',
+    'tool: {name: x, protocol: acp}',
+    'permissions: rules',
+  );
   const plan = await planAgent({}, place.env);
   assert.equal(plan.hooks?.value, join(file, '../hooks'));
   assert.deepEqual(plan.general.permissions[0]?.value, { file: join(file, '../rules') });
@@ -230,9 +237,9 @@ test('values of the environment are not shown', async () => {
   assert.ok(!JSON.stringify(rows).includes('hidden'));
 });
 
-test('agent config shows what is in force, and exits with 2 for a file with mistakes', async () => {
-  const file = await configure('jobs: 3', 'tool: {command: ./fix.sh}');
-  const shown = await place.run(['agent', 'config', '--name', 'box', '--json']);
+test('agent start --dry-run shows what is in force, and exits with 2 for a file with mistakes', async () => {
+  const file = await configure('jobs: 3', 'tool: {name: ./fix.sh}');
+  const shown = await place.run(['agent', 'start', '--dry-run', '--name', 'box', '--json']);
   assert.equal(shown.exitCode, 0, shown.stderr);
   const { settings, ...rest } = JSON.parse(shown.stdout);
   assert.deepEqual(rest, { ok: true, file });
@@ -240,8 +247,8 @@ test('agent config shows what is in force, and exits with 2 for a file with mist
   assert.deepEqual(find('jobs'), { repository: null, key: 'jobs', value: '3', from: `${file}:1` });
   assert.equal(find('name').from, '--name');
   assert.equal(find('hold').value, '5m');
-  const table = await place.run(['agent', 'config']);
-  assert.match(table.stdout, /tool\.command +\.\/fix\.sh +line 2/);
+  const table = await place.run(['agent', 'start', '--dry-run']);
+  assert.match(table.stdout, /tool\.name +\.\/fix\.sh +line 2/);
   await configure('jobs: 3', 'tols: {}');
   const { exitCode, stderr } = await place.run(['agent', 'start']);
   assert.equal(exitCode, 2);

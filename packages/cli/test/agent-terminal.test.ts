@@ -3,7 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
-import { type HubPlace, makeClone, onTerminal, startHub } from './harness.ts';
+import { configFlag, type HubPlace, makeClone, onTerminal, startHub } from './harness.ts';
 
 const longCommand = `npm run ${'very-'.repeat(30)}long`;
 const call = (id: number, command: string) => ({
@@ -46,6 +46,9 @@ cat '${join(place.directory, 'stream')}'
 });
 after(async () => await place.end());
 
+/** No adapter is offered: what the tool prints is the subject. */
+const byCommand = () => configFlag(place, { tool: { name: 'claude', protocol: 'cli' } });
+
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are controlled by them.
   /\r?\u001b\[(\d+)A|(\u001b\[J)|(\u001b\[[\d;]*m)|([^\u001b]+|\u001b)/g;
@@ -69,7 +72,7 @@ function screensOf(output: string): string[][] {
 test('on a terminal, what a tool does now is one line that changes in place', async () => {
   for (const columns of [60, 200]) {
     await place.run(['enqueue', 'Test it.'], { cwd: clone });
-    const args = ['agent', 'start', '--once', '--executor', 'claude'];
+    const args = ['agent', 'start', '--once', ...byCommand()];
     const { output, exitCode } = await onTerminal(place, clone, columns, args).ended;
     assert.equal(exitCode, exitCodes.ok, output);
     const screens = screensOf(output);
@@ -85,7 +88,7 @@ test('on a terminal, what a tool does now is one line that changes in place', as
 
 test('in a pipe, each thing that a tool does is a line, once', async () => {
   await place.run(['enqueue', 'Test it.'], { cwd: clone });
-  const { stdout } = await place.run(['agent', 'start', '--once', '--executor', 'claude']);
+  const { stdout } = await place.run(['agent', 'start', '--once', ...byCommand()]);
   const said = stdout.split('\n').filter((line) => line.includes('Bash: '));
   assert.deepEqual(
     said.map((line) => line.replace(/^.*Bash: (npm \w+).*$/, '$1')),

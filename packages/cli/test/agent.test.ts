@@ -38,7 +38,7 @@ async function readJob(jobId: string) {
 
 test('an agent runs one job and exits with its outcome; the commit is in the clone', async () => {
   const jobId = await enqueue('Change the README.');
-  const args = ['agent', 'start', '--once', '--command', `cat; ${commit}`, '--name', 'one-shot'];
+  const args = ['agent', 'start', '--once', '--tool', `cat; ${commit}`, '--name', 'one-shot'];
   const { exitCode, stdout, stderr } = await place.run(args);
   assert.equal(exitCode, exitCodes.ok, stderr);
   assert.match(stdout, /Agent +one-shot/);
@@ -58,7 +58,7 @@ test('an agent runs one job and exits with its outcome; the commit is in the clo
 
 test('an agent runs checks, and the job and the list say what they proved', async () => {
   const verified = await enqueue('Change it.');
-  const args = ['agent', 'start', '--once', '--command', commit];
+  const args = ['agent', 'start', '--once', '--tool', commit];
   const proof = await place.run([...args, '--check', 'grep changed README.md']);
   assert.equal(proof.exitCode, exitCodes.ok, proof.stderr);
   assert.match(proof.stdout, /commit [0-9a-f]{10} · verified/);
@@ -80,7 +80,7 @@ test('an agent runs checks, and the job and the list say what they proved', asyn
 
 test('with --json an agent prints one line per event', async () => {
   const jobId = await enqueue('Say nothing.');
-  const args = ['agent', 'start', '--once', '--command', 'true', '--json'];
+  const args = ['agent', 'start', '--once', '--tool', 'true', '--json'];
   const { exitCode, stdout } = await place.run(args);
   assert.equal(exitCode, exitCodes.ok);
   const events = stdout
@@ -96,13 +96,13 @@ test('with --json an agent prints one line per event', async () => {
 
 test('an agent exits with 1 when its only job fails', async () => {
   await enqueue('Fail.', { maxAttempts: 1 });
-  const { exitCode } = await place.run(['agent', 'start', '--once', '--command', 'exit 3']);
+  const { exitCode } = await place.run(['agent', 'start', '--once', '--tool', 'exit 3']);
   assert.equal(exitCode, exitCodes.failed);
 });
 
 test('enqueue --wait shows the timeline and exits with the outcome', async () => {
   const line = 'read -r order; echo "order: $order"; test "$order" = good';
-  const agent = place.start(['agent', 'start', '--command', line]);
+  const agent = place.start(['agent', 'start', '--tool', line]);
   await agent.says(/online/);
   const good = await place.run(['enqueue', 'good', '--wait'], { cwd: clone });
   assert.equal(good.exitCode, exitCodes.ok, good.stderr);
@@ -124,7 +124,7 @@ test('SIGTERM lets an agent finish its job', async () => {
   const jobId = await enqueue('Take your time.');
   const gate = join(place.directory, 'gate');
   execFileSync('mkfifo', [gate]);
-  const agent = place.start(['agent', 'start', '--command', `read -r word < '${gate}'`]);
+  const agent = place.start(['agent', 'start', '--tool', `read -r word < '${gate}'`]);
   await agent.says(/▶/);
   agent.child.kill('SIGTERM');
   await agent.says(/accepting no more jobs/);
@@ -136,7 +136,7 @@ test('SIGTERM lets an agent finish its job', async () => {
 
 test('a second Ctrl-C returns the job to the queue and stops the agent', async () => {
   const jobId = await enqueue('Never ends.');
-  const agent = place.start(['agent', 'start', '--command', 'exec sleep 600']);
+  const agent = place.start(['agent', 'start', '--tool', 'exec sleep 600']);
   await agent.says(/▶/);
   agent.child.kill('SIGINT');
   await agent.says(/accepting no more jobs/);
@@ -148,11 +148,11 @@ test('a second Ctrl-C returns the job to the queue and stops the agent', async (
 
 test('an agent without a linked clone, or without a tool, explains how to continue', async () => {
   const elsewhere = { SIGNALBOX_CONFIG_DIR: join(place.directory, 'nothing') };
-  const args = ['agent', 'start', '--command', 'true'];
+  const args = ['agent', 'start', '--tool', 'true'];
   const unlinked = await place.run(args, { env: elsewhere });
   assert.equal(unlinked.exitCode, exitCodes.usage);
   assert.match(unlinked.stderr, /signalbox repo link/);
-  const toolless = await place.run(['agent', 'start', '--executor', 'claude'], {
+  const toolless = await place.run(['agent', 'start', '--tool', 'claude'], {
     env: { PATH: place.directory },
   });
   assert.equal(toolless.exitCode, exitCodes.usage);
@@ -162,7 +162,7 @@ test('an agent without a linked clone, or without a tool, explains how to contin
 test('the configuration file gives the repository its tool, and a wrong one names its line', async () => {
   const file = join(place.directory, 'agent.yaml');
   const lines = ['name: configured', 'repositories:', `  - path: ${clone}`];
-  lines.push('    tool: {command: echo "$GREETING"}', '    environment: {GREETING: from the file}');
+  lines.push('    tool: {name: echo "$GREETING"}', '    environment: {GREETING: from the file}');
   await writeFile(file, lines.join('\n'));
   await enqueue('Greet.');
   const { exitCode, stdout, stderr } = await place.run([
@@ -182,7 +182,7 @@ test('after a new origin and a new link, jobs and agents take a clone for the sa
   const moved = makeClone(place, 'moved');
   const before = await linkClone(place, moved);
   git(moved, 'remote', 'set-url', 'origin', 'git@git.acme.test:acme/renamed.git');
-  const args = ['agent', 'start', '--once', '--repo', moved, '--command', 'true'];
+  const args = ['agent', 'start', '--once', '--repo', moved, '--tool', 'true'];
   const stale = await place.run(args);
   assert.equal(stale.exitCode, exitCodes.refused, stale.stderr);
   assert.match(stale.stderr, /REPO_NOT_LINKED/);
@@ -201,7 +201,7 @@ test('the log of an agent says how a job ended once, in words that fit what the 
   const other = makeClone(place, 'ending');
   const otherId = await linkClone(place, other);
   const failing = await enqueueJob(place, otherId, 'Fail twice.', { maxAttempts: 2 });
-  const args = ['agent', 'start', '--once', '--repo', other, '--command'];
+  const args = ['agent', 'start', '--once', '--repo', other, '--tool'];
   const id = failing.slice(-8);
   const reason = JSON.stringify({
     category: 'execution',

@@ -167,3 +167,24 @@ test('a batch that the hub refuses in the middle can be mended and repeated', as
     [true, false, false],
   );
 });
+
+test('a job asks for a tool and a model, and a retry for others', async () => {
+  const { job } = await json(['Do it.', '--tool', 'codex', '--model', 'gpt-5.5']);
+  assert.deepEqual(job.requirements, { tool: 'codex', model: 'gpt-5.5' });
+  assert.deepEqual([job.tool, job.model], ['codex', 'gpt-5.5']);
+  const more = ['--requirements', '{"labels":{"os":"linux"}}', '--tool', 'codex'];
+  assert.deepEqual((await json(['Do it.', ...more])).job.requirements, {
+    labels: { os: 'linux' },
+    tool: 'codex',
+  });
+  await refused(
+    ['Do it.', '--requirements', 'Quickly.', '--tool', 'codex'],
+    /need --requirements as/,
+  );
+  const shown = await place.run(['job', job.jobId]);
+  assert.match(shown.stdout, /Tool +codex gpt-5\.5\n/);
+  const list = await place.run(['jobs']);
+  assert.match(list.stdout, /codex gpt-5\.5/);
+  const early = await place.run(['job', 'retry', job.jobId, '--tool', 'claude']);
+  assert.equal(early.exitCode, exitCodes.refused, early.stderr);
+});

@@ -49,7 +49,10 @@ const client = () => createClient({ baseUrl: place.url });
 async function beat(name: string, more: { commandNumber?: number; status?: 'offline' } = {}) {
   return await client().agents.heartbeat({
     ...{ workspaceId, machineFingerprint: name, displayName: name },
-    capabilities: { canWrite: true, reposAllowed: [repoId] },
+    capabilities: {
+      ...{ canWrite: true, reposAllowed: [repoId] },
+      tools: [{ name: 'claude', model: 'opus', models: ['opus'] }],
+    },
     ...{ agentVersion: '0.1.0', platform: 'linux', arch: 'x64' },
     ...more,
   });

@@ -1,6 +1,7 @@
 /** Runs a real hub and the real command as separate processes, with directories of the test. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -194,6 +195,15 @@ export async function enqueueJob(
   const { workspaceId } = place;
   const job = { workspaceId, repoId, kind: 'work', prompt, ...more } as const;
   return (await clientOf(place).jobs.enqueue(job)).jobId;
+}
+
+/** The flag of `agent start` for settings that have no flag of their own. */
+export function configFlag(place: Place, settings: object): string[] {
+  // YAML is a superset of JSON.
+  const text = JSON.stringify(settings);
+  const file = join(place.directory, `agent-${hash('sha256', text).slice(0, 12)}.yaml`);
+  writeFileSync(file, text);
+  return ['--config', file];
 }
 
 /** Creates a person's clone with one commit. */

@@ -14,6 +14,7 @@ import { endpointList } from '@signalbox/contract';
 import { commandFile } from '../src/index.ts';
 import {
   clientOf,
+  configFlag,
   type HubPlace,
   linkClone,
   makeClone,
@@ -91,7 +92,7 @@ exit 0
   for (const file of [pwn, tool]) chmodSync(file, 0o755);
   const start = ['agent', 'start', '--check', 'test ! -e forged', '--label', 'pool=staging'];
   // The agent may take its own token from nowhere but its environment.
-  const agent = place.start([...start, ...ways[way](tool)], {
+  const agent = place.start([...start, ...ways[way](place, tool)], {
     env: { ACP_SCRIPT_DIR: at('acp'), ACP_SCRIPT_PROGRAM: tool },
   });
   await agent.says(/online/);
@@ -116,8 +117,11 @@ async function makeRun(place: HubPlace, repoId: string, runRef: string): Promise
 
 /** The ways in which an agent runs a tool. */
 export const ways = {
-  'a command': (tool: string) => ['--command', tool],
-  'a tool over ACP': () => ['--acp', `${process.execPath} ${scriptedAcpTool}`],
+  'a command': (_place: HubPlace, tool: string) => ['--tool', tool],
+  'a tool over ACP': (place: HubPlace) =>
+    configFlag(place, {
+      tool: { name: `${process.execPath} ${scriptedAcpTool}`, protocol: 'acp' },
+    }),
 } as const;
 export type Way = keyof typeof ways;
 

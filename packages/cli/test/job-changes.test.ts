@@ -190,11 +190,11 @@ test('job open prints the address of the page', async () => {
   await client().jobs.cancel({ workspaceId, jobId });
 });
 
-test('queue pause and resume act on the workspace, or on one repository', async () => {
+test('queue pause and resume act on the workspace, repo pause and resume on a repository', async () => {
   const paused = await run(['queue', 'pause', '--reason', 'Release freeze']);
   assert.equal(paused.exitCode, exitCodes.ok, paused.stderr);
   assert.match(paused.stdout, /Paused the queue of dev/);
-  assert.deepEqual(await json(['queue', 'pause', '--repo', '.']), {
+  assert.deepEqual(await json(['repo', 'pause', '.']), {
     ...{ ok: true, repoId, paused: true },
   });
   const { pauses } = await client().queue.listPauses({ workspaceId });
@@ -205,15 +205,15 @@ test('queue pause and resume act on the workspace, or on one repository', async 
       [repoId, null],
     ],
   );
-  const repository = await run(['queue', 'resume', '--repo', repoId]);
-  assert.match(repository.stdout, /Resumed the queue of acme\/api/);
+  const repository = await run(['repo', 'resume', repoId]);
+  assert.match(repository.stdout, /Resumed repo_/);
   assert.match(repository.stderr, /whole workspace is still paused/);
-  assert.deepEqual(await json(['queue', 'resume']), { ok: true, repoId: null, paused: false });
+  assert.deepEqual(await json(['queue', 'resume']), { ok: true, paused: false });
   assert.deepEqual((await client().queue.listPauses({ workspaceId })).pauses, []);
 });
 
 test('the subcommands of job do not hide the job itself', async () => {
-  const { stdout } = await run([]);
+  const { stdout } = await run(['help', '--all']);
   assert.match(stdout, /^ {2}job /m);
   assert.match(stdout, /^ {2}job cancel /m);
   const { stderr, exitCode } = await run(['job', 'cancel']);

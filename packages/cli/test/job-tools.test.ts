@@ -376,7 +376,7 @@ test('ask prints the answer, and its exit code says what became of the question'
 test('a job whose command asks is blocked without an answer, and gets it in its next attempt', async () => {
   const { jobId } = await hub().jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt: 'Do' });
   const asking = 'signalbox ask "Which zone?" --wait 1s > zone.txt || exit';
-  const line = ['agent', 'start', '--once', '--name', 'asker', '--command', asking];
+  const line = ['agent', 'start', '--once', '--name', 'asker', '--tool', asking];
   const first = await place.run(line);
   assert.equal(first.exitCode, exitCodes.blocked, first.stderr);
   const [question, ...others] = await questionsOf(jobId);

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { dailyCommands } from '../src/command-table.ts';
 import { commandTable, exitCodes, exitMeanings } from '../src/index.ts';
 import { buildProgram, findCommand } from '../src/program.ts';
 import { launcherFile as launcher, makePlace, type Place } from './harness.ts';
@@ -45,16 +46,54 @@ test('every command has a description, --json and a description of each option',
   }
 });
 
-test('the help names every command and every exit code', async () => {
+test('the first help is one screen of what a person needs every day', async () => {
   const { stdout, exitCode } = await place.run([]);
+  assert.equal(exitCode, exitCodes.ok);
+  const lines = stdout.trimEnd().split('\n');
+  assert.ok(lines.length <= 24 && lines.every(({ length }) => length <= 80), stdout);
+  for (const words of dailyCommands) assert.ok(stdout.includes(`\n  ${words} `), words);
+  assert.match(stdout, /signalbox help --all/);
+  assert.equal((await place.run(['--help'])).stdout, stdout);
+});
+
+test('the complete help names every command and every exit code', async () => {
+  const { stdout, exitCode } = await place.run(['help', '--all']);
   assert.equal(exitCode, exitCodes.ok);
   for (const { words } of commandTable) assert.ok(stdout.includes(`  ${words.join(' ')} `));
   for (const [code, meaning] of exitMeanings) {
-    assert.ok(stdout.includes(`${String(code).padStart(3)}  ${meaning}`), meaning);
+    assert.ok(stdout.includes(`${String(code).padStart(3)}   ${meaning}`), meaning);
   }
   assert.equal(exitMeanings.length, Object.keys(exitCodes).length);
   const { stdout: asked } = await place.run(['help', 'jobs']);
   assert.match(asked, /^Usage: signalbox jobs/);
+});
+
+test('an old name is answered with the new one, as a usage error', async () => {
+  const cases = [
+    [['agent', 'config'], 'signalbox agent start --dry-run'],
+    [['agent', 'install', '--json'], 'signalbox agent service install'],
+    [['help', 'tokens', 'mint'], 'signalbox tokens create'],
+    [['admin', 'member', 'add', '--role', 'owner'], 'signalbox admin members invite'],
+    [['agent', 'start', '--executor', 'claude'], 'Use --tool.'],
+    [['agent', 'start', '--hold=10m'], 'Use the key hold of agent.yaml.'],
+    [['queue', 'pause', '--repo', '.'], 'Use signalbox repo pause.'],
+  ] as const;
+  for (const [line, fix] of cases) {
+    const { exitCode, stderr } = await place.run(line);
+    assert.equal(exitCode, exitCodes.usage, stderr);
+    assert.match(stderr, /RENAMED/);
+    assert.ok(stderr.includes(fix), stderr);
+  }
+});
+
+test('agent start has at most 15 flags, and each that is gone is answered', async () => {
+  const entry = commandTable.find(({ words }) => words.join(' ') === 'agent start');
+  assert.ok(entry);
+  const program = buildProgram(new Map([[entry, (await entry.load()).command]]));
+  const flags = entry.words
+    .reduce((parent, word) => parent.commands.find((one) => one.name() === word) ?? parent, program)
+    .options.map(({ long }) => long);
+  assert.ok(flags.length <= 15, flags.join(' '));
 });
 
 test('a mistyped command gets a suggestion, and an incomplete one lists its subcommands', async () => {
@@ -82,7 +121,7 @@ COMP_CWORD=${words.length - 1}; _signalbox; echo "\${COMPREPLY[@]}"`;
   };
   assert.deepEqual(complete(['signalbox', 'enq']), ['enqueue']);
   assert.deepEqual(complete(['signalbox', 'repo', 'l']), ['link', 'list']);
-  assert.deepEqual(complete(['signalbox', 'admin', 'token', 'c']), ['create']);
+  assert.deepEqual(complete(['signalbox', 'admin', 'tokens', 'c']), ['create']);
   assert.deepEqual(complete(['signalbox', 'jobs', '--st']), ['--status']);
 });
 
@@ -139,10 +178,14 @@ test('the help of every command breaks no word on a terminal of 60 columns', asy
       program,
     );
     command.configureOutput({ getOutHelpWidth: () => columns });
-    const options = command
-      .helpInformation()
-      .split('\n')
-      .filter((line) => /^ {2}/.test(line));
+    let text = '';
+    command.configureOutput({
+      writeOut: (part) => {
+        text += part;
+      },
+    });
+    command.outputHelp();
+    const options = text.split('\n').filter((line) => /^ {2}/.test(line));
     for (const line of options) {
       // A term that is longer by itself cannot be broken better.
       const isTerm = /^ {2}\S/.test(line) && !/ {2}\S.* {2}/.test(line);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
 import {
+  configFlag,
   enqueueJob,
   git,
   type HubPlace,
@@ -59,12 +60,13 @@ esac
 exit 0
 `;
 
-describe('--run-as', { skip }, () => {
+describe('run-as', { skip }, () => {
   let place: HubPlace;
   let clone: string;
   let repoId: string;
   let stateDir: string;
   const at = (name: string) => join(place.directory, name);
+  const runAs = (user: string) => configFlag(place, { 'run-as': user, 'state-dir': stateDir });
 
   before(async () => {
     place = await startHub();
@@ -85,11 +87,11 @@ describe('--run-as', { skip }, () => {
 
   async function runJob(prompt: string) {
     const jobId = await enqueueJob(place, repoId, prompt, { maxAttempts: 1 });
-    const args = ['agent', 'start', '--once', '--run-as', USER, '--state-dir', stateDir];
+    const args = ['agent', 'start', '--once', ...runAs(USER)];
     const clean = 'git status --porcelain && test -z "$(git status --porcelain)"';
     // Of a person whose files others cannot read.
     const umask = process.umask(0o077);
-    const running = place.run([...args, '--check', clean, '--command', at('tool.sh')], {
+    const running = place.run([...args, '--check', clean, '--tool', at('tool.sh')], {
       env: {
         CREDENTIALS: at('config/private'),
         SECRET: at('secret.json'),
@@ -104,10 +106,10 @@ describe('--run-as', { skip }, () => {
 
   test('a state directory that the user cannot enter is refused with what to do', async () => {
     chmodSync(place.directory, 0o700);
-    const args = ['agent', 'start', '--run-as', USER, '--state-dir', stateDir];
-    const { exitCode, stderr } = await place.run([...args, '--command', 'true']);
+    const args = ['agent', 'start', '--tool', 'true', ...runAs(USER)];
+    const { exitCode, stderr } = await place.run(args);
     assert.equal(exitCode, exitCodes.usage);
-    assert.match(stderr, /daemon cannot enter .*--state-dir/s);
+    assert.match(stderr, /daemon cannot enter .*state-dir/s);
     chmodSync(place.directory, 0o711);
   });
 
@@ -141,14 +143,14 @@ describe('--run-as', { skip }, () => {
   });
 
   test('root and the agent’s own user are refused', async () => {
-    const args = ['agent', 'start', '--run-as', 'root', '--command', 'true'];
+    const args = ['agent', 'start', '--tool', 'true', ...runAs('root')];
     const { exitCode, stderr } = await place.run(args);
     assert.equal(exitCode, exitCodes.usage);
     assert.match(stderr, /Create a user/);
   });
 
   test('an unknown user is refused', async () => {
-    const args = ['agent', 'start', '--run-as', 'no-such-user', '--command', 'true'];
+    const args = ['agent', 'start', '--tool', 'true', ...runAs('no-such-user')];
     const { stderr } = await place.run(args);
     assert.match(stderr, /There is no user no-such-user/);
   });

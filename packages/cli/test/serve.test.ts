@@ -94,7 +94,7 @@ test('an operator creates a workspace and a token while the hub is stopped', asy
   assert.equal(JSON.parse(again.stderr).error, 'SLUG_TAKEN');
   const mint = [
     'admin',
-    'token',
+    'tokens',
     'create',
     '-w',
     'acme',
@@ -107,6 +107,15 @@ test('an operator creates a workspace and a token while the hub is stopped', asy
   const minted = JSON.parse((await place.run(mint)).stdout);
   assert.match(minted.token, /^sbx_s_/);
   assert.deepEqual(minted.scopes, ['read']);
-  const unknown = await place.run(['admin', 'token', 'create', '-w', 'x', '--name', 'CI', ...data]);
+  const unknown = await place.run([
+    'admin',
+    'tokens',
+    'create',
+    '-w',
+    'x',
+    '--name',
+    'CI',
+    ...data,
+  ]);
   assert.equal(JSON.parse(unknown.stderr).error, 'WORKSPACE_NOT_FOUND');
 });

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { exitCodes } from '../src/index.ts';
 import {
+  configFlag,
   enqueueJob,
   type HubPlace,
   linkClone,
@@ -27,8 +28,8 @@ after(async () => await place.end());
 async function makeWork(command: string, share: string): Promise<string> {
   const jobId = await enqueueJob(place, repoId, 'Change it');
   const stateDir = join(place.directory, 'agent');
-  const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
-  const agent = await place.run([...args, '--share-changes', share]);
+  const settings = configFlag(place, { 'state-dir': stateDir, share: { changes: share } });
+  const agent = await place.run(['agent', 'start', '--once', '--tool', command, ...settings]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
   return jobId.slice(-8);
 }
@@ -58,5 +59,5 @@ test('without a shared patch, job diff says what to do', async () => {
   const { stderr, exitCode } = await place.run(['job', 'diff', id]);
   assert.equal(exitCode, exitCodes.usage);
   assert.match(stderr, /not in this directory, and its agent shares no patch of it/);
-  assert.match(stderr, /--share-changes patch/);
+  assert.match(stderr, /share\.changes: patch/);
 });

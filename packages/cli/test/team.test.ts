@@ -69,7 +69,7 @@ test('a role changes only as the person may change it', async () => {
 });
 
 test('a token is minted, shown once, listed without itself, and revoked', async () => {
-  const minted = await place.run(['tokens', 'mint', 'ci', '--scope', 'read', '--expires', '30d']);
+  const minted = await place.run(['tokens', 'create', 'ci', '--scope', 'read', '--expires', '30d']);
   assert.equal(minted.exitCode, exitCodes.ok, minted.stderr);
   const token = minted.stdout.trim();
   assert.match(token, /^sbx_s_\w+$/);
@@ -91,7 +91,7 @@ test('a token is minted, shown once, listed without itself, and revoked', async 
 test('the token of a program manages neither members nor tokens', async () => {
   const token = await useServiceToken(place);
   delete place.env.SIGNALBOX_TOKEN;
-  for (const args of [['members'], ['tokens'], ['tokens', 'mint', 'x']]) {
+  for (const args of [['members'], ['tokens'], ['tokens', 'create', 'x']]) {
     const { error, message } = await refusal(args, { SIGNALBOX_TOKEN: token });
     assert.equal(error, 'NOT_ALLOWED');
     assert.match(message, /Only people may do this/);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
 import {
+  configFlag,
   enqueueJob,
   git,
   type HubPlace,
@@ -29,7 +30,8 @@ after(async () => await place.end());
 /** Lets an agent do one job with a shell command, and returns its ID and branch. */
 async function makeWork(command: string, ...options: string[]) {
   const jobId = await enqueueJob(place, repoId, `Run ${command}`);
-  const args = ['agent', 'start', '--once', '--command', command, '--state-dir', stateDir];
+  const settings = configFlag(place, { 'state-dir': stateDir });
+  const args = ['agent', 'start', '--once', '--tool', command, ...settings];
   const agent = await place.run([...args, ...options]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
   return { jobId, branch: `signalbox/${jobId}-1`, id: jobId.slice(-8) };

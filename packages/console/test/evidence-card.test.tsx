@@ -82,7 +82,7 @@ test('the card warns of refused commands, with each of them, and folds a long li
   const warning = box.querySelector('[aria-label="The tool was not allowed to run 7 commands"]');
   expect(textsIn(warning ?? box, 'li')).toEqual(denied);
   expect(textsIn(warning ?? box, 'details li')).toEqual(['f', 'g']);
-  expect(warning?.textContent).toContain("--allow 'Bash(COMMAND:*)'");
+  expect(warning?.textContent).toContain('tool.allow');
 });
 
 test('the card names the changed files with a secret, and says not to push', async () => {

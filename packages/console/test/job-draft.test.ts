@@ -40,6 +40,8 @@ describe('the draft of a job', () => {
     { labels: { os: 'linux', gpu: 'a100' } },
     { labels: { 'with space': 'x' } },
     { networkRequired: true, labels: { os: 'linux' } },
+    { tool: 'codex', model: 'gpt-5.5' },
+    { tool: 'codex', labels: { os: 'linux' } },
   ])('a copy of a job has the same requirements: %j', (requirements) => {
     const job = { ...draft, requirements, priority: 0, dependsOn: [], runId: null, budget: null };
     const rest = { concurrencyKey: null, role: 'implementer' };

@@ -33,6 +33,7 @@ export * from './endpoints/example-ids.ts';
 export * from './endpoints/integration-events.ts';
 export * from './endpoints/integrations.ts';
 export * from './endpoints/job-activity.ts';
+export * from './endpoints/job-attempt.ts';
 export * from './endpoints/job-bulk.ts';
 export * from './endpoints/job-events.ts';
 export * from './endpoints/job-log.ts';

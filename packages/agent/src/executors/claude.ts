@@ -1,12 +1,8 @@
-import { readClaudeLogin } from './claude-login.ts';
+import { askedSetting } from './asked-tool.ts';
+import { checkClaudeLogin } from './claude-login.ts';
 import { createClaudeReader } from './claude-reader.ts';
 import { readKeptSettings } from './claude-settings.ts';
-import {
-  type Executor,
-  ExecutorLoginError,
-  ExecutorMissingError,
-  type ExecutorRequest,
-} from './executor.ts';
+import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer, SERVER_START_SECONDS } from './job-server.ts';
 import { untestedText } from './tested-versions.ts';
@@ -76,20 +72,16 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
   return {
     name: 'claude',
     tool: 'claude',
-    modelOf: () => model ?? '',
+    modelOf: (requirements) => askedSetting('model', requirements, model) ?? '',
     reportsCost: () => true,
     async check(env, user = null) {
       const file = await findOnPath('claude', env);
       if (file === null) {
         throw new ExecutorMissingError(
-          'claude is not on the PATH; install Claude Code and log it in, or choose another executor.',
+          'claude is not on the PATH; install Claude Code and log it in, or choose another tool.',
         );
       }
-      if (user === null && (await readClaudeLogin(file, env)) === false) {
-        throw new ExecutorLoginError(
-          'Claude Code is not logged in: run claude and log in there, or set ANTHROPIC_API_KEY.',
-        );
-      }
+      if (user === null) await checkClaudeLogin(env);
       const version = await readVersion(file, env);
       const warning = untestedText('claude', version);
       return { version, warnings: warning === null ? [] : [warning] };
@@ -105,7 +97,9 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       if (kept.memoryFile !== null) args.push('--append-system-prompt-file', kept.memoryFile);
       if (!trustRepository) args.push('--strict-mcp-config');
       if (jobServer !== undefined) args.push('--mcp-config', configOf(jobServer));
-      if (model !== undefined) args.push('--model', model);
+      const asked = askedSetting('model', request.job.requirements, model);
+      // In one argument, so that no name is taken for an option.
+      if (asked !== undefined) args.push(`--model=${asked}`);
       if (request.budgetUsd !== null) args.push('--max-budget-usd', String(request.budgetUsd));
       args.push(...(options.args ?? []));
       return {

@@ -1,3 +1,4 @@
+import { askedSetting } from './asked-tool.ts';
 import { createCodexReader } from './codex-reader.ts';
 import { checkCodexSandbox } from './codex-sandbox.ts';
 import { codexServerSettings } from './codex-server.ts';
@@ -43,12 +44,12 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
   return {
     name: 'codex',
     tool: 'codex',
-    modelOf: () => model ?? '',
+    modelOf: (requirements) => askedSetting('model', requirements, model) ?? '',
     async check(env, user = null) {
       const file = await findOnPath('codex', env);
       if (file === null) {
         throw new ExecutorMissingError(
-          'codex is not on the PATH; install Codex and log it in, or choose another executor.',
+          'codex is not on the PATH; install Codex and log it in, or choose another tool.',
         );
       }
       if (sandbox !== 'danger-full-access') {
@@ -63,11 +64,13 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       const args = ['exec', '--json', '--sandbox', mode, ...unattended];
       args.push('--add-dir', request.toolFiles);
       if (jobServer !== undefined) args.push(...serverArgs(jobServer, request));
-      if (model !== undefined) args.push('--model', model);
+      const asked = askedSetting('model', request.job.requirements, model);
+      // In one argument, so that no name is taken for an option.
+      if (asked !== undefined) args.push(`--model=${asked}`);
       // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
       const reader = createCodexReader({
-        ...{ model, mode },
+        ...{ model: asked, mode },
         worktree: request.worktree,
         redact: request.redact,
         nowMs: request.nowMs,

@@ -13,6 +13,8 @@ const SHELL = '/bin/sh';
 export function createCommandExecutor(options: { command: string }): Executor {
   return {
     name: 'command',
+    // It learns of no model, so no job may ask for one.
+    offeredModels: () => ({ current: '', models: [] }),
     async check(env) {
       if (options.command.trim() === '') {
         throw new ExecutorMissingError(

@@ -1,5 +1,6 @@
 import type { Job, Usage } from '@signalbox/contract';
 import type { ToolUser } from '../process/tool-user.ts';
+import type { OfferedModels } from './asked-tool.ts';
 import type { ConversationHost } from './conversation.ts';
 import type { LogPart } from './log-part.ts';
 import type { ToolFailure } from './tool-failure.ts';
@@ -22,6 +23,8 @@ export interface Executor {
   readonly tool?: string;
   /** The model that a job gets, or that jobs get by default; '' is the tool's own default. */
   modelOf?(requirements: Job['requirements']): string;
+  /** The models that jobs may ask for; null while they are not known, so that any may be. */
+  offeredModels?(): OfferedModels | null;
   /** Whether the tool reports its cost, so that a job ends when it has spent its budget. */
   reportsCost?(): boolean;
   /** Returns how to run the tool for one job. */

@@ -16,18 +16,25 @@ export const testedVersions = {
 
 export type TestedCommand = keyof typeof testedVersions;
 
-/** Warns of commands whose version was not tested, as sentences. Those not found are left out. */
-export async function findUntested(
+/**
+ * The versions of some commands, as they print them, and a sentence for each that was not tested.
+ * Commands that are not found are left out.
+ */
+export async function readVersions(
   commands: readonly TestedCommand[],
   env: NodeJS.ProcessEnv,
-): Promise<string[]> {
+): Promise<{ versions: Partial<Record<TestedCommand, string>>; warnings: string[] }> {
+  const versions: Partial<Record<TestedCommand, string>> = {};
   const found = await Promise.all(
     commands.map(async (command) => {
       const file = await findOnPath(command, env);
-      return file === null ? null : untestedText(command, await readVersion(file, env));
+      if (file === null) return null;
+      const version = await readVersion(file, env);
+      if (version !== null) versions[command] = version;
+      return untestedText(command, version);
     }),
   );
-  return found.filter((text) => text !== null);
+  return { versions, warnings: found.filter((text) => text !== null) };
 }
 
 /** Null: the version is the tested one. */

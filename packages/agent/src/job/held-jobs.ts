@@ -9,6 +9,7 @@ import type { Outbox, OutboxEntry } from '../loops/outbox.ts';
 import type { Settlement } from '../loops/outbox-delivery.ts';
 import { startOutboxLoop } from '../loops/outbox-loop.ts';
 import { startReleaseLoop } from '../loops/release-loop.ts';
+import type { OfferedTools } from '../offered-tools.ts';
 import type { Attempt, ClaimedJob } from './attempt.ts';
 import { createClaimAccounts } from './claim-accounts.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
@@ -22,6 +23,7 @@ export interface JobWorkOptions extends WorkHooks {
   settings: JobSettings;
   /** The tools of all repositories, checked. */
   tools: ReadonlyMap<Executor, ExecutorTool>;
+  offeredTools: OfferedTools;
   client: HubClient;
   outbox: Outbox;
   /** Attempts that an earlier process of this agent has left. */
@@ -110,7 +112,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
     ...{ claim, held: heldWork },
     // An agent without repositories asks, so that the hub can tell it why it gets nothing.
     mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
-    shown: () => accounts.shown(),
+    shown: () => ({ ...accounts.shown(), tools: parts.offeredTools() }),
     stop: () => accounts.stop(),
   };
 }

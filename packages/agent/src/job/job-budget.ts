@@ -1,5 +1,7 @@
 import type { Job, Usage } from '@signalbox/contract';
+import { askedTool } from '../executors/asked-tool.ts';
 import { objectOf } from '../executors/json-fields.ts';
+import { nameOf } from '../offered-tools.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
 /** The limit of this attempt: the budget of the job less the cost of its earlier attempts. */
@@ -26,6 +28,23 @@ export function checkBudget({ budgetUsd, claimed, settings }: JobWork): void {
     `The job has a budget, and this agent cannot enforce it: ${tool} reports no cost. Enqueue the ` +
       'job without a budget, or for an agent with Claude Code.',
   );
+}
+
+/**
+ * Refuses a job for a tool that this agent's person has not offered. The hub hands out none, unless
+ * the agent was started with another tool meanwhile.
+ *
+ * @throws {JobFailure}
+ */
+export function checkTool({ claimed, settings }: JobWork): void {
+  const asked = askedTool(claimed.job.requirements);
+  const own = nameOf(settings.executor);
+  if (asked === '' || asked === own) return;
+  const summary = `The job asks for ${asked}, and this agent offers ${own}.`;
+  throw new JobFailure('environment', 'tool_not_offered', summary, {
+    recommendedDelayMs: 0,
+    spendsAttempt: false,
+  });
 }
 
 /** The failure of a job that has cost more than its budget; null when it has not. */

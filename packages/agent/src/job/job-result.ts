@@ -4,6 +4,7 @@ import { passingFailures, type ToolFailure } from '../executors/tool-failure.ts'
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
+import { nameOf } from '../offered-tools.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { findOverspent } from './job-budget.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
@@ -135,6 +136,7 @@ export function completionOf(
     ...(files.length === 0 ? {} : { attachments: files.map((file) => cleanAll(work, file)) }),
     executor: {
       name: settings.executor.name,
+      tool: nameOf(settings.executor),
       version: settings.tool.version,
       ...work.executorReport?.tool,
       ...(sessionId === undefined ? {} : { sessionId }),

@@ -5,7 +5,7 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
-import { checkBudget } from './job-budget.ts';
+import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
@@ -17,6 +17,7 @@ import { recordProcess } from './process-record.ts';
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
   ['write the prompt', writePrompt],
   ['confirm the lease', (work) => confirmLease(work)],
+  ['check the tool', async (work) => checkTool(work)],
   ['check the budget', async (work) => checkBudget(work)],
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
   ['run the pre-checkout hook', (work) => runHook(work, 'pre-checkout', work.directory.path)],

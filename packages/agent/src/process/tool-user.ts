@@ -36,7 +36,7 @@ const portableName = /^[a-z_][a-z0-9_.-]{0,31}$/i;
  */
 export async function findToolUser(name: string): Promise<ToolUser> {
   if (process.geteuid === undefined) {
-    throw new ToolUserError('--run-as works on Linux and macOS only.');
+    throw new ToolUserError('run-as works on Linux and macOS only.');
   }
   const missing = await findMissingCapabilities(process.geteuid());
   if (missing.length > 0) {
@@ -148,7 +148,7 @@ export async function checkReach(path: string, user: ToolUser | null): Promise<v
   } catch (error) {
     throw new ToolUserError(
       `${user.name} cannot enter ${path}. Choose a state directory in a place that every user ` +
-        'can enter, such as --state-dir /var/lib/signalbox-agent.',
+        'can enter, such as state-dir: /var/lib/signalbox-agent.',
       { cause: error },
     );
   }

@@ -95,7 +95,7 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     ...['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'acceptEdits'],
     ...['--allowedTools', 'Bash(npm test:*)', '--add-dir', 'TOOL'],
     ...['--setting-sources', 'project,local', '--settings', '{"disableAllHooks":true}'],
-    ...['--strict-mcp-config', '--model', 'sonnet'],
+    ...['--strict-mcp-config', '--model=sonnet'],
   ]);
   assert.equal(
     run.output,
@@ -168,7 +168,7 @@ test('Codex: thread, tokens of all turns and the last message are read from its 
   assert.deepEqual(withoutPlace(run.argumentsSent), [
     ...['exec', '--json', '--sandbox', 'workspace-write', '--ignore-rules'],
     ...['-c', 'approval_policy="never"', '-c', 'approvals_reviewer="user"', '--add-dir', 'TOOL'],
-    ...['--model', 'gpt-5-codex', '-'],
+    ...['--model=gpt-5-codex', '-'],
   ]);
   assert.match(run.input, /^Your task:\n\nSay hello\n/);
   assert.equal(

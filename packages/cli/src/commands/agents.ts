@@ -12,7 +12,13 @@ import { formatAge } from '../terminal/duration.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
-import { agentName, agentStatusText, colorAgentStatus, heldText } from '../words/agent-text.ts';
+import {
+  agentName,
+  agentStatusText,
+  colorAgentStatus,
+  heldText,
+  toolsText,
+} from '../words/agent-text.ts';
 import { shortId } from '../words/job-text.ts';
 
 /**
@@ -66,6 +72,12 @@ function printAgents(io: Parameters<typeof printTable>[0], agents: readonly Agen
       },
       { title: 'AGENT', text: agentName, style: styles.bold },
       { title: 'HOLDS', text: (agent) => heldText(agent, nowMs), isFlexible: true },
+      {
+        title: 'TOOLS',
+        text: (agent) => toolsText(agent) || '–',
+        style: styles.dim,
+        isOptional: true,
+      },
       { title: 'SEEN', text: ({ lastSeenAt }) => formatAge(lastSeenAt, nowMs), style: styles.dim },
       { title: 'ID', text: ({ agentId }) => shortId(agentId), style: styles.dim, isOptional: true },
       {

@@ -35,6 +35,8 @@ interface Options extends HubOptions, PromptOptions {
   role?: string;
   priority?: number;
   requirements?: string;
+  tool?: string;
+  model?: string;
   dependsOn?: string[];
   delay?: number;
   key?: string;
@@ -77,6 +79,7 @@ export const command = defineCommand<Options>({
       ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
       ['signalbox enqueue --template review --set area=login', 'a prompt of the repository'],
       ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
+      ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
       ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job'],
     ]);
   },
@@ -103,7 +106,9 @@ async function runBatch(
   { batch: file = '', ...options }: Options,
   prompt: string | undefined,
 ): Promise<undefined> {
-  const ofOneJob = ['file', 'edit', 'template', 'wait', 'key', 'dependsOn'] as const;
+  const ofOneJob = [
+    ...(['file', 'edit', 'template', 'wait', 'key', 'dependsOn', 'tool', 'model'] as const),
+  ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (prompt !== undefined || wrong !== undefined) {
     const what = wrong === undefined ? 'a prompt' : `--${wrong.replace('sO', 's-o')}`;
@@ -140,7 +145,7 @@ async function enqueue(
 
 async function requestOf(io: Io, session: HubSession, prompt: string, options: Options) {
   const { workspaceId } = session;
-  const requirements = readRequirements(options.requirements);
+  const requirements = withTool(readRequirements(options.requirements), options);
   const dependsOn: string[] = [];
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
   const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
@@ -175,6 +180,8 @@ function addQueueOptions(program: Program): void {
     .option('--delay <time>', 'earliest start from now, such as 10m', parseDurationMs)
     .option('--depends-on <id>', 'start only after this job is done; repeatable', collect)
     .option('--concurrency-key <key>', 'at most one job per key runs at a time')
+    .option('--tool <name>', 'only by an agent with this tool, as `signalbox agents` shows it')
+    .option('--model <name>', 'with this model of the tool')
     .option(
       '--requirements <json|text>',
       'JSON: required capabilities; text: instructions for the agent',
@@ -210,6 +217,23 @@ function readRequirements(text: string | undefined): string | Record<string, unk
     const message = `--requirements is not valid JSON: ${(error as Error).message}.`;
     throw new CliError(exitCodes.usage, 'USAGE', message, { cause: error });
   }
+}
+
+/** @throws {CliError} USAGE: requirements that are a text have no place for a tool. */
+function withTool(
+  requirements: string | Record<string, unknown> | undefined,
+  { tool, model }: Pick<Options, 'tool' | 'model'>,
+): string | Record<string, unknown> | undefined {
+  if (tool === undefined && model === undefined) return requirements;
+  if (typeof requirements === 'string') {
+    const message = '--tool and --model need --requirements as JSON, not as a text.';
+    throw new CliError(exitCodes.usage, 'USAGE', message);
+  }
+  return {
+    ...requirements,
+    ...(tool === undefined ? {} : { tool }),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 function sayEnqueued(io: Io, answer: { jobId: string; idempotent?: boolean }): void {

@@ -19,6 +19,8 @@ import { checkPrompt } from '../words/prompt-text.ts';
 interface Options extends JobChangeOptions {
   edit?: true;
   prompt?: string;
+  tool?: string;
+  model?: string;
 }
 
 /**
@@ -31,24 +33,29 @@ export const command = defineCommand<Options>({
     addJobIds(program);
     program
       .option('--edit', 'edit the prompt of one job in $EDITOR first')
-      .option('--prompt <text>', 'another prompt for one job; - reads it from standard input');
+      .option('--prompt <text>', 'another prompt for one job; - reads it from standard input')
+      .option('--tool <name>', 'let another tool do one job, as `signalbox agents` shows it')
+      .option('--model <name>', 'with another model, for one job');
     addChangeOptions(program);
     addExamples(program, [
       ['signalbox job retry 8f3a1c2d', 'as it was'],
+      ['signalbox job retry 8f3a1c2d --tool codex', 'by an agent with Codex'],
       ['signalbox job retry 8f3a1c2d --edit', 'with a better prompt'],
       ['signalbox job retry 8f3a1c2d --prompt - < prompt.md', 'with the prompt of a file'],
     ]);
   },
 
   async run({ io, args, options }) {
-    const { edit, prompt } = options;
-    if (!edit && prompt === undefined) return await changeJobs(io, args, 'retry', options);
+    const { edit, prompt, tool, model } = options;
+    const isChanged = [prompt, tool, model].some((value) => value !== undefined);
+    if (!edit && !isChanged) return await changeJobs(io, args, 'retry', options);
     refuseUnclear(args.length, options);
     const session = await openHubSession(io, options);
     const jobId = await findJobId(session, args[0] ?? '', io.signal);
-    if (prompt === undefined) return await retryEdited(io, session, jobId);
+    if (edit) return await retryEdited(io, session, jobId, options);
+    if (prompt === undefined) return await retryWith(io, session, jobId, options);
     const text = prompt === '-' ? (await readText(io)).trimEnd() : prompt;
-    return await retryWith(io, session, jobId, checkPrompt(text));
+    return await retryWith(io, session, jobId, { ...options, prompt: checkPrompt(text) });
   },
 });
 
@@ -58,26 +65,35 @@ function refuseUnclear(
   { edit, prompt, reason }: Pick<Options, 'edit' | 'prompt' | 'reason'>,
 ): void {
   const refuse = (message: string) => new CliError(exitCodes.usage, 'USAGE', message);
-  if (jobs > 1) throw refuse('A new prompt is for one job. Give one ID with --edit or --prompt.');
+  if (jobs > 1) throw refuse('A new prompt, tool or model is for one job. Give one ID.');
   if (edit && prompt !== undefined) throw refuse('Give either --edit or --prompt.');
   if (reason === undefined) return;
-  throw refuse('--reason does not go with --edit or --prompt: the timeline keeps both prompts.');
+  throw refuse(
+    '--reason goes with none of --edit, --prompt, --tool and --model: the timeline says those.',
+  );
 }
+
+type Changes = Pick<Options, 'prompt' | 'tool' | 'model'>;
 
 async function retryWith(
   io: Io,
   { client, workspaceId }: HubSession,
   jobId: string,
-  prompt: string | undefined,
+  { prompt, tool, model }: Changes,
 ): Promise<ExitCode | undefined> {
   const { job } = await client.jobs.retry(
-    { workspaceId, jobId, ...(prompt === undefined ? {} : { prompt }) },
+    {
+      ...{ workspaceId, jobId },
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(tool === undefined ? {} : { tool }),
+      ...(model === undefined ? {} : { model }),
+    },
     { signal: io.signal },
   );
   return sayChanges(io, 'retry', [{ jobId, result: 'changed', status: job.status }]);
 }
 
-async function retryEdited(io: Io, session: HubSession, jobId: string) {
+async function retryEdited(io: Io, session: HubSession, jobId: string, changes: Changes) {
   const { client, workspaceId } = session;
   const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
   // Asked before the person writes, so that the work is not in vain.
@@ -91,7 +107,12 @@ async function retryEdited(io: Io, session: HubSession, jobId: string) {
   try {
     const prompt = checkPrompt(edited.text.trimEnd());
     const isSame = prompt === job.prompt.trimEnd();
-    const exitCode = await retryWith(io, session, jobId, isSame ? undefined : prompt);
+    const { tool, model } = changes;
+    const exitCode = await retryWith(io, session, jobId, {
+      ...(isSame ? {} : { prompt }),
+      ...(tool === undefined ? {} : { tool }),
+      ...(model === undefined ? {} : { model }),
+    });
     await edited.remove();
     if (isSame && !io.json) io.note('The prompt is unchanged.');
     return exitCode;

@@ -1,4 +1,9 @@
-import { JOB_EVENTS_LIMIT_MAX, type Job, type WaitingFor } from '@signalbox/contract';
+import {
+  JOB_EVENTS_LIMIT_MAX,
+  type Job,
+  type JobAttempt,
+  type WaitingFor,
+} from '@signalbox/contract';
 import {
   addExamples,
   addHubOptions,
@@ -10,11 +15,16 @@ import { findJobId } from '../find/job-reference.ts';
 import { readAgentNames } from '../find/names.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { followJob } from '../hub/job-follow.ts';
-import { formatMoment, formatUntil, parseDurationMs } from '../terminal/duration.ts';
+import {
+  formatDuration,
+  formatMoment,
+  formatUntil,
+  parseDurationMs,
+} from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { isPlainLine, printMarkdown } from '../terminal/markdown-text.ts';
 import { parseInteger } from '../terminal/numbers.ts';
-import { printFields } from '../terminal/table.ts';
+import { printFields, printTable } from '../terminal/table.ts';
 import { cleanText, oneLine, wrapLine } from '../terminal/text.ts';
 import {
   attemptText,
@@ -27,6 +37,7 @@ import {
   refusedText,
   shortId,
   statusText,
+  toolAndModel,
   toolText,
   unaskedText,
   usageText,
@@ -51,7 +62,7 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, events}`; with `--follow`, lines `{event}` and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, events}`; with `--follow`, lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -83,17 +94,21 @@ export const command = defineCommand<Options>({
     const jobId = await findJobId(session, args[0] ?? '', io.signal);
     if (options.follow && io.json) return await follow(io, session, jobId, options, 0);
     const { client, workspaceId } = session;
-    const { job, queuePosition, waitingFor } = await client.jobs.get(
-      { workspaceId, jobId },
-      { signal: io.signal },
-    );
+    const {
+      job,
+      queuePosition,
+      waitingFor,
+      attempts = [],
+    } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
     const { events, nextAfter } = await client.jobEvents.listForJob(
       { workspaceId, jobId, limit: options.events },
       { signal: io.signal },
     );
-    if (io.json) return io.printJson({ ok: true, job, queuePosition, waitingFor, events });
+    if (io.json)
+      return io.printJson({ ok: true, job, queuePosition, waitingFor, attempts, events });
     const names = await readAgentNames(session, io.signal);
     printJob(io, job, names);
+    printAttempts(io, attempts);
     printWaiting(io, waitingFor, queuePosition);
     io.print();
     const printer = createTimelinePrinter(io, names);
@@ -160,12 +175,50 @@ function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {
     ['Verdict', verdict === null ? null : colorVerdict(styles, verdict, verdictTexts[verdict])],
     ['Pushed', shown(pushedTo)],
     ['Review', shown(pullRequestUrl)],
-    ['Tool', shown(toolText(job))],
+    ['Tool', shown(toolText(job) ?? (toolAndModel(job) || null))],
     ['Usage', shown(usageText(job))],
     ...modelTexts(job).map((text): [string, string] => ['', oneLine(text)]),
     ['Refused', refused === null ? null : yellow(refused)],
     ['Unasked', shown(unaskedText(job))],
   ];
+}
+
+/** Compares the attempts of a job that has several. */
+function printAttempts(io: Io, attempts: readonly JobAttempt[]): void {
+  if (attempts.length < 2) return;
+  io.print();
+  printTable<JobAttempt>(
+    io,
+    [
+      { title: 'ATTEMPT', text: ({ attempt }) => String(attempt) },
+      { title: 'OUTCOME', text: ({ outcome, verdict }) => outcomeText(outcome, verdict) },
+      { title: 'TOOL', text: ({ tool }) => oneLine(tool ?? '–'), isFlexible: true },
+      { title: 'MODEL', text: ({ model }) => oneLine(model ?? '–'), isOptional: true },
+      { title: 'TIME', text: attemptTime },
+      { title: 'COST', text: ({ usage }) => costOf(usage), isOptional: true },
+      { title: 'TOKENS', text: ({ usage }) => tokensOf(usage), isOptional: true },
+    ],
+    attempts,
+  );
+}
+
+function outcomeText(outcome: JobAttempt['outcome'], verdict: JobAttempt['verdict']): string {
+  if (outcome === null) return '–';
+  return verdict === null ? outcome : `${outcome}, ${verdictTexts[verdict]}`;
+}
+
+function attemptTime({ startedAt, endedAt }: JobAttempt): string {
+  if (startedAt === null || endedAt === null) return '–';
+  return formatDuration(Date.parse(endedAt) - Date.parse(startedAt));
+}
+
+function costOf(usage: JobAttempt['usage']): string {
+  return usage?.costUsd === undefined ? '–' : `$${usage.costUsd.toFixed(2)}`;
+}
+
+function tokensOf(usage: JobAttempt['usage']): string {
+  if (usage === null) return '–';
+  return ((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)).toLocaleString('en');
 }
 
 function printWaiting(io: Io, waitingFor: WaitingFor | null, queuePosition: number | null): void {

@@ -23,7 +23,7 @@ import { parseInteger } from '../terminal/numbers.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
-import { listedStatus, shortId } from '../words/job-text.ts';
+import { listedStatus, shortId, toolAndModel } from '../words/job-text.ts';
 
 interface Options extends HubOptions {
   status?: JobStatus[];
@@ -132,6 +132,12 @@ function printJobs(
       {
         title: 'REPOSITORY',
         text: ({ repoId }) => names.repositories.get(repoId) ?? shortId(repoId),
+        style: styles.dim,
+        isOptional: true,
+      },
+      {
+        title: 'TOOL',
+        text: (job) => oneLine(toolAndModel(job)) || '–',
         style: styles.dim,
         isOptional: true,
       },

@@ -1,4 +1,5 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { findRepository } from '../find/repository-reference.ts';
 import { openHubSession } from '../hub/hub-session.ts';
 
@@ -21,6 +22,12 @@ export const command = defineCommand<HubOptions>({
     if (io.json) return io.printJson({ ok: true, repoId, paused });
     const { green, dim } = io.styles;
     io.print(`${green('✔')} Resumed ${dim(repoId)}: agents get its jobs again.`);
+    const { pauses } = await client.queue.listPauses({ workspaceId }, { signal: io.signal });
+    if (pauses.some((pause) => pause.repoId === null)) {
+      io.note(
+        asTyped('The whole workspace is still paused. End that with: signalbox queue resume'),
+      );
+    }
     return undefined;
   },
 });

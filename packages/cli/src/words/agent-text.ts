@@ -60,3 +60,10 @@ export function heldText(agent: Agent, nowMs = Date.now()): string {
   const more = heldCount > 1 ? ` (and ${heldCount - 1} more)` : '';
   return `${oneLine(first.title) || first.jobId}${more}`;
 }
+
+/** The tools of an agent, with the model of each if it is known. */
+export function toolsText({ capabilities: { tools = [] } }: Pick<Agent, 'capabilities'>): string {
+  return tools
+    .map(({ name, model }) => oneLine(model === undefined ? name : `${name} ${model}`))
+    .join(', ');
+}

@@ -134,7 +134,7 @@ export function refusedText({ evidence }: Pick<Job, 'evidence'>): string | null 
   const shown = denied.slice(0, REFUSED_SHOWN).join(', ');
   const more = denied.length > REFUSED_SHOWN ? ', …' : '';
   const count = `${denied.length} command${denied.length === 1 ? '' : 's'}`;
-  const fix = "allow with: signalbox agent start --executor claude --allow 'Bash(COMMAND:*)'";
+  const fix = 'to allow: permissions or tool.allow in agent.yaml';
   return `${count}: ${shown}${more}; ${fix}`;
 }
 
@@ -169,4 +169,9 @@ function costText(usage: Usage): string | null {
     model ?? null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(', ');
+}
+
+/** The tool and the model of a job, as far as they are known; '' if neither is. */
+export function toolAndModel({ tool, model }: Pick<ListedJob, 'tool' | 'model'>): string {
+  return [tool, model].filter(Boolean).join(' ');
 }

@@ -38,7 +38,7 @@ export async function readSharedPatch(
   if (patch !== null) return { jobId, patch, baseSha, commitSha, filesOmitted };
   const message = `The branch of this job is not in this directory, ${absences[absence ?? 'not_shared']}.`;
   throw new CliError(exitCodes.usage, 'PATCH_MISSING', message, {
-    fix: 'Run the command in the clone of its agent, or start agents with --share-changes patch',
+    fix: 'Run the command in the clone of its agent, or set share.changes: patch in agent.yaml',
   });
 }
 

@@ -6,6 +6,7 @@ import { kindWords, NO_CHANGES, shortWaitingWords, statusWords } from '../format
 import { formatCost } from '../format/money.ts';
 import { plainText } from '../format/text.ts';
 import { formatAbsolute, formatDuration, formatRelative } from '../format/time.ts';
+import { toolWords } from '../format/tool-words.ts';
 import { StatusSign } from '../parts/status/status-badge.tsx';
 import { RelativeTime, useNow } from '../parts/text/relative-time.tsx';
 
@@ -120,6 +121,7 @@ function PhoneLine({ job, repositoryLabel, agentName }: JobRowProps) {
     waiting,
     plainText(repositoryLabel || job.repoId),
     waiting === undefined && agentName && plainText(agentName),
+    toolWords(job),
     job.attempt > 1 && `attempt ${job.attempt}`,
     job.costUsd !== undefined && formatCost(job.costUsd),
   ].filter(Boolean);
@@ -161,6 +163,9 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
 function AttemptColumns({ job, agentName }: Pick<JobRowProps, 'job' | 'agentName'>) {
   return (
     <>
+      <span className={`${columnClasses} w-28 xl:block`} title={toolWords(job)}>
+        {toolWords(job)}
+      </span>
       <span className={`${columnClasses} w-24 lg:block`} title={agentName}>
         {agentName && plainText(agentName)}
       </span>

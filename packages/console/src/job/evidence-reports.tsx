@@ -35,8 +35,10 @@ export function Denied({ commands }: { commands: readonly string[] }) {
       lines={commands}
       advice={
         <>
-          If a job needs them, allow them where the agent is started:{' '}
-          <code className="font-mono text-xs">--allow 'Bash(COMMAND:*)'</code>
+          If a job needs them, allow them in the{' '}
+          <code className="font-mono text-xs">agent.yaml</code> of the agent:{' '}
+          <code className="font-mono text-xs">permissions</code>, or{' '}
+          <code className="font-mono text-xs">tool.allow</code> without ACP.
         </>
       }
     />

@@ -5,6 +5,8 @@ import { callHub } from '../api/hub-call.ts';
 import { jobQuery, openQuestionsQuery } from '../api/job-queries.ts';
 import type { DialogName } from '../format/job-actions.ts';
 import { plainText } from '../format/text.ts';
+import { draftOfJob } from '../new-job/job-draft.ts';
+import { ToolFields } from '../new-job/tool-fields.tsx';
 import { ConfirmDialog } from '../parts/dialog/confirm-dialog.tsx';
 import { Modal } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/form/button.tsx';
@@ -70,13 +72,28 @@ const confirmations: Readonly<Record<Exclude<DialogName, 'edit'>, Confirmation>>
   },
 };
 
-type Act = (call: { action: Exclude<DialogName, 'edit'>; prompt?: string }) => Promise<unknown>;
+interface ActCall {
+  action: Exclude<DialogName, 'edit'>;
+  prompt?: string;
+  /** Of a retry; null: as any agent has it. */
+  tool?: string | null;
+  model?: string | null;
+}
+
+type Act = (call: ActCall) => Promise<unknown>;
 
 function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => void }) {
   const [prompt, setPrompt] = useState(job.prompt);
+  const before = draftOfJob(job);
+  const [choice, setChoice] = useState({ tool: before.tool, model: before.model });
+  const isOther = choice.tool !== before.tool || choice.model !== before.model;
   const promptRef = useRef<HTMLTextAreaElement>(null);
   const retry = useMutation({
-    mutationFn: () => act({ action: 'retry', prompt }),
+    mutationFn: () =>
+      act({
+        ...{ action: 'retry', prompt },
+        ...(isOther && { tool: choice.tool || null, model: choice.model || null }),
+      }),
     onSuccess: onClose,
   });
   const isEmpty = prompt.trim() === '';
@@ -85,8 +102,8 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
       open
       initialFocus={promptRef}
       onOpenChange={(open) => !open && onClose()}
-      title="Edit the prompt and retry"
-      description="The next attempt gets this prompt. The timeline keeps the one before."
+      title="Edit and retry"
+      description="The next attempt gets this prompt, tool and model. The timeline keeps the prompt before."
       className="sm:w-[min(48rem,calc(100vw-2rem))]"
     >
       <OpenQuestion job={job} />
@@ -111,11 +128,20 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
           }}
           className="max-h-[50dvh] w-full resize-y rounded-md border border-control/60 bg-canvas px-3 py-2 font-mono text-[0.78125rem] leading-[1.125rem]"
         />
+        {typeof job.requirements !== 'string' && (
+          <ToolFields
+            workspaceId={job.workspaceId}
+            repoId={job.repoId}
+            tool={choice.tool}
+            model={choice.model}
+            onChange={setChoice}
+          />
+        )}
         {retry.error && <ErrorNotice error={retry.error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Go back</Button>
           <Button type="submit" look="primary" busy={retry.isPending} disabled={isEmpty}>
-            Retry with this prompt
+            Retry
           </Button>
         </div>
       </form>
@@ -144,11 +170,13 @@ function OpenQuestion({ job }: { job: Job }) {
 function useJobAction({ workspaceId, jobId }: Job): Act {
   const client = useQueryClient();
   const { mutateAsync } = useMutation({
-    mutationFn: ({ action, prompt }: Parameters<Act>[0]) =>
+    mutationFn: ({ action, prompt, tool, model }: ActCall) =>
       action === 'retry'
         ? callHub('jobs', 'retry', {
             ...{ workspaceId, jobId },
             ...(prompt === undefined ? {} : { prompt }),
+            ...(tool === undefined ? {} : { tool }),
+            ...(model === undefined ? {} : { model }),
           })
         : callHub('jobs', action, { workspaceId, jobId }),
     // The answer does not include the new waiting reason, so read the job again, even after an

@@ -8,6 +8,7 @@ import { JobFacts } from '../parts/record/job-facts.tsx';
 import { WaitingNote } from '../parts/record/job-notes.tsx';
 import { LinkedText } from '../parts/text/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
+import { AttemptsPanel } from './attempts-panel.tsx';
 import { CanceledNote } from './canceled-note.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
@@ -51,6 +52,7 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
         {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
+        <AttemptsPanel job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
         </Panel>

@@ -10,6 +10,9 @@ export interface JobDraft {
   dependsOn: readonly string[];
   delay: string;
   requirements: string;
+  /** Empty: any tool; its default model. */
+  tool: string;
+  model: string;
   runId: string;
   budgetUsd: string;
   concurrencyKey: string;
@@ -27,6 +30,8 @@ export const emptyDraft: JobDraft = {
   dependsOn: [],
   delay: '',
   requirements: '',
+  tool: '',
+  model: '',
   runId: '',
   budgetUsd: '',
   concurrencyKey: '',
@@ -54,7 +59,7 @@ export function draftOfJob(job: Job): JobDraft {
     ...{ repoId: job.repoId, kind: job.kind, prompt: job.prompt },
     priority: job.priority === 0 ? '' : String(job.priority),
     dependsOn: job.dependsOn,
-    requirements: job.requirements === null ? '' : writeRequirements(job.requirements),
+    ...splitRequirements(job.requirements),
     runId: job.runId ?? '',
     budgetUsd: typeof costUsd === 'number' ? String(costUsd) : '',
     concurrencyKey: job.concurrencyKey ?? '',
@@ -82,7 +87,7 @@ export function requestOf(
   const priority = attempt('priority', () => readInteger(draft.priority, -1_000, 1_000));
   const maxAttempts = attempt('maxAttempts', () => readInteger(draft.maxAttempts, 1, 100));
   const delayMs = attempt('delay', () => readDelay(draft.delay));
-  const requirements = attempt('requirements', () => readRequirements(draft.requirements));
+  const requirements = attempt('requirements', () => withTool(draft));
   const costUsd = attempt('budgetUsd', () => readAmount(draft.budgetUsd));
   if (Object.keys(faults).length > 0) return { request: null, faults };
   const { repoId, kind, prompt, dependsOn, runId, concurrencyKey, role } = draft;
@@ -161,6 +166,33 @@ function readRequirements(text: string): EnqueueRequest['requirements'] | undefi
   }
   const labels = pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? ''] as const);
   return { labels: Object.fromEntries(labels) };
+}
+
+/** The requirements of a draft, with its tool and model. */
+function withTool({ requirements, tool, model }: JobDraft): EnqueueRequest['requirements'] {
+  const read = readRequirements(requirements);
+  if (tool === '' && model === '') return read;
+  if (typeof read === 'string') {
+    throw new FieldFault('A text does not go with a tool or a model. Write it into the prompt.');
+  }
+  return { ...read, ...(tool !== '' && { tool }), ...(model !== '' && { model }) };
+}
+
+/** The fields for requirements. */
+function splitRequirements(
+  requirements: Job['requirements'],
+): Pick<JobDraft, 'requirements' | 'tool' | 'model'> {
+  if (requirements === null || typeof requirements === 'string') {
+    const text = requirements === null ? '' : writeRequirements(requirements);
+    return { requirements: text, tool: '', model: '' };
+  }
+  const { tool, model, ...others } = requirements;
+  const isEmpty = Object.keys(others).length === 0;
+  return {
+    requirements: isEmpty ? '' : writeRequirements(others),
+    tool: typeof tool === 'string' ? tool : '',
+    model: typeof model === 'string' ? model : '',
+  };
 }
 
 /** The text that `readRequirements` reads as these requirements. */

@@ -24,6 +24,7 @@ import { JobPicker } from './job-picker.tsx';
 import { PromptField } from './prompt-field.tsx';
 import { SameCommands } from './same-commands.tsx';
 import { keyFor, type StoredDraft, storeDraft } from './stored-draft.ts';
+import { ToolFields } from './tool-fields.tsx';
 
 interface Option {
   value: string;
@@ -85,6 +86,13 @@ export function JobForm(props: JobFormProps) {
           {...form.text('priority')}
         />
       </div>
+      <ToolFields
+        workspaceId={workspaceId}
+        repoId={draft.repoId}
+        tool={draft.tool}
+        model={draft.model}
+        onChange={({ tool, model }) => form.change({ tool, model })}
+      />
       <PromptField
         value={draft.prompt}
         error={errors.prompt}
@@ -129,16 +137,18 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
     if (attempt === 0 && !hasFailed) return;
     ref.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [attempt, hasFailed]);
-  const set = <Name extends keyof JobDraft>(name: Name, value: JobDraft[Name]) => {
-    const next = { ...draft, [name]: value };
+  const change = (values: Partial<JobDraft>) => {
+    const next = { ...draft, ...values };
     setDraft(next);
-    const { [name]: _mended, ...others } = faults;
-    setFaults(others);
+    const others = Object.entries(faults).filter(([name]) => !(name in values));
+    setFaults(Object.fromEntries(others));
     if (hasFailed) enqueue.reset();
     storeDraft(workspaceId, { draft: next, sent: enqueue.sent.current });
   };
+  const set = <Name extends keyof JobDraft>(name: Name, value: JobDraft[Name]) =>
+    change({ [name]: value });
   return {
-    ...{ ref, draft, errors, enqueue, set },
+    ...{ ref, draft, errors, enqueue, set, change },
     /** The failure, unless fields show it. */
     failure: refused === null ? enqueue.error : null,
     text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind'>) => ({

@@ -23,6 +23,30 @@ export const AGENT_HEARTBEAT_INTERVAL_MS = 15_000;
 /** After this much silence, three heartbeats, an agent shows as offline. */
 export const AGENT_OFFLINE_AFTER_MS = 45_000;
 
+/** Models of one tool that an agent names. */
+export const TOOL_MODELS_MAX = 100;
+
+/** A coding tool that an agent offers, as its person has configured it. */
+export const AgentTool = Type.Object({
+  name: Text(64, { description: 'Such as claude, codex, or command for any other program.' }),
+  version: Type.Optional(Text(100)),
+  model: Type.Optional(
+    Text(128, { description: 'The model of jobs that ask for none, if known.' }),
+  ),
+  models: Type.Optional(
+    List(
+      Text(128),
+      TOOL_MODELS_MAX,
+      'The models that a job may ask for. Absent: not known, so any; a tool may tell them with ' +
+        'its first session only.',
+    ),
+  ),
+  repoIds: Type.Optional(
+    List(Id('repository'), 1_000, 'The repositories it is for. Absent: all that the agent serves.'),
+  ),
+});
+export type AgentTool = Static<typeof AgentTool>;
+
 /** The known keys. The hub keeps and returns unknown keys unchanged. */
 export const AgentCapabilities = Type.Object({
   executionModes: Type.Optional(
@@ -33,6 +57,13 @@ export const AgentCapabilities = Type.Object({
     ),
   ),
   models: Type.Optional(List(Text(128), 200, 'Model identifiers that the agent can run.')),
+  tools: Type.Optional(
+    List(
+      AgentTool,
+      20,
+      'The coding tools of the agent. A job that names a tool needs one of them.',
+    ),
+  ),
   canWrite: Type.Optional(
     Type.Boolean({
       description: 'Whether the agent may change its repositories. If absent, false.',
@@ -170,7 +201,14 @@ export type Agent = Static<typeof Agent>;
 
 const exampleCapabilities = {
   executionModes: ['cli'],
-  models: ['claude-sonnet-5'],
+  tools: [
+    {
+      name: 'claude',
+      version: '2.1.330',
+      model: 'claude-sonnet-5',
+      models: ['claude-sonnet-5', 'claude-opus-5'],
+    },
+  ],
   canWrite: true,
   maxConcurrentJobs: 2,
   labels: { os: 'linux' },

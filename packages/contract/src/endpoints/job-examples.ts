@@ -12,6 +12,8 @@ export const exampleJob: Job = {
   title: 'Add a health check to the API.',
   prompt: 'Add a health check to the API.',
   requirements: null,
+  tool: 'claude',
+  model: 'claude-sonnet-5',
   priority: 0,
   status: 'pending',
   attempt: 0,

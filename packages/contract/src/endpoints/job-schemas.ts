@@ -73,6 +73,9 @@ export const Priority = Integer(
 /** The requirements of a job on an agent, if `requirements` is an object or JSON text of one. */
 export const RequiredCapabilities = Type.Object({
   executionMode: Type.Optional(Text(64)),
+  tool: Type.Optional(
+    Text(64, { description: 'The coding tool, by the name that agents report.' }),
+  ),
   model: Type.Optional(Text(128)),
   models: Type.Optional(List(Text(128), 50, 'The agent needs one of them.')),
   canWrite: Type.Optional(Type.Boolean()),
@@ -85,7 +88,7 @@ export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
 export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
   description:
     'Plain text is for the agent to read. An object, or JSON text of one, lists the required ' +
-    'capabilities: executionMode, model, models, canWrite, writeRequired, networkRequired, labels.',
+    'capabilities: executionMode, tool, model, models, canWrite, writeRequired, networkRequired, labels.',
 });
 
 /** The judgement of a job's checks on its commit. */
@@ -321,6 +324,16 @@ export const Job = Type.Object({
   evidence: Nullable(Evidence),
   changed: Nullable(Changed),
   verdict: Nullable(OneOf(verdicts, { description: 'Of the evidence of a job that is done.' })),
+  tool: Nullable(
+    Text(64, {
+      description: 'The coding tool of the last attempt that ended, or that the job asks for.',
+    }),
+  ),
+  model: Nullable(
+    Text(128, {
+      description: 'The model of the last attempt that ended, or that the job asks for.',
+    }),
+  ),
   /** The usage of all attempts that have ended. */
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
@@ -358,6 +371,8 @@ export const summaryFields = [
   'finishedAt',
   'changed',
   'verdict',
+  'tool',
+  'model',
   'cancelRequestedAt',
   'waitingOnUncertaintyId',
 ] as const satisfies readonly (keyof Job)[];

@@ -18,8 +18,10 @@ import {
 } from '../schema.ts';
 import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
+import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
+import { jobsRetry } from './job-retry.ts';
 import {
   addableFields,
   ChildJob,
@@ -153,6 +155,13 @@ export const jobs = {
       job: Job,
       queuePosition: Nullable(Integer(1, Number.MAX_SAFE_INTEGER)),
       waitingFor: Nullable(WaitingFor),
+      attempts: Type.Optional(
+        List(
+          JobAttempt,
+          ATTEMPTS_COMPARED_MAX,
+          'The latest attempts of a job that has several, oldest first.',
+        ),
+      ),
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
@@ -425,41 +434,7 @@ export const jobs = {
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED', 'NOT_ALLOWED'],
     example: { request: exampleJobRef, response: { ok: true, job: canceledJob } },
   }),
-  retry: defineEndpoint({
-    name: 'jobsRetry',
-    method: 'POST',
-    path: '/control-plane/v1/jobs/retry',
-    tag: 'Jobs',
-    auth: 'bearer',
-    scopes: ['enqueue'],
-    origin: 'extension',
-    console: true,
-    repeat: 'once',
-    jobToken: 'none',
-    summary: 'Put a failed or blocked job back in the queue',
-    description:
-      'Grants one more attempt if none remains. Done and canceled jobs do not change. With a ' +
-      'prompt, the next attempt gets that one; the timeline keeps the previous one, in ' +
-      'data.previousPrompt of the event. Audited.',
-    request: Type.Object({
-      ...JobRef,
-      delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0),
-      prompt: Type.Optional(
-        Text(TEXT_CHARS_MAX, { minLength: 1, description: 'Replaces the work instruction.' }),
-      ),
-    }),
-    response: Ok({ job: Job }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'LIMIT_REACHED',
-      'INVALID_REQUEST',
-      'NOT_ALLOWED',
-    ],
-    example: { request: exampleJobRef, response: { ok: true, job: { ...exampleJob, attempt: 1 } } },
-  }),
+  retry: jobsRetry,
   release: defineEndpoint({
     name: 'jobsRelease',
     method: 'POST',

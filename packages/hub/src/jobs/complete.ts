@@ -4,6 +4,7 @@ import type { Tx } from '../db/engine.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
+import { asObject } from '../queue/matching.ts';
 import { attemptOf, generationOf } from '../queue/states.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { type AfterCompletion, runHooks } from '../start/hooks.ts';
@@ -22,6 +23,8 @@ import {
   updateJobOutcome,
 } from './store.ts';
 import { countOutcomes, hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
+
+const TOOL_NAME_CHARS_MAX = 64;
 
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
 type CompleteAnswer = Omit<ResponseOf<typeof endpoints.jobs.complete>, 'ok'>;
@@ -108,6 +111,7 @@ async function acceptCompletion(
     // A job that is retried has no result yet; its timeline keeps the result of this attempt.
     ...(isRetried ? noResult : resultOf(row, input)),
     usage: usageWith(row, input),
+    ...toolUsed(row, input),
     completion_hash: hash,
     completion_attempt: entry.attempt,
     completion_answer: null,
@@ -156,6 +160,14 @@ function plainResult({ jobId, outcome }: CompleteInput): CompleteResult {
 function usageWith(row: JobRow, { usage }: CompleteInput): string | null {
   const known = row.usage === null ? null : (JSON.parse(row.usage) as Usage);
   return jsonOrNull(addUsage(known, usage) ?? undefined);
+}
+
+/** The tool and the model of the attempt, as far as the agent says. */
+function toolUsed(row: JobRow, { evidence, usage }: CompleteInput): Pick<JobRow, 'tool' | 'model'> {
+  const executor = asObject((evidence as { executor?: unknown } | undefined)?.executor);
+  const tool = executor?.tool;
+  const isName = typeof tool === 'string' && tool !== '' && tool.length <= TOOL_NAME_CHARS_MAX;
+  return { tool: isName ? tool : row.tool, model: usage?.model ?? row.model };
 }
 
 function resultOf(row: JobRow, input: CompleteInput): Omit<JobResult, 'usage'> {

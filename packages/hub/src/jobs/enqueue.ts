@@ -3,7 +3,7 @@ import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { needsOf } from '../queue/matching.ts';
+import { needsOf, toolAsked } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
@@ -133,5 +133,6 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, 
     title: storedTitleOf(draft.prompt),
     changed: null,
     verdict: null,
+    ...toolAsked(draft.requirements),
   };
 }

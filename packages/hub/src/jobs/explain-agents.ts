@@ -26,13 +26,15 @@ export async function explainAgents(
   if (serving.length === 0) return explainNoneServing(reader, place, nowMs);
   const requirements: unknown = place.requirements === null ? null : JSON.parse(place.requirements);
   const needs = needsOf(place.kind as Job['kind'], requirements);
-  const capable = serving.filter((agent) => meetsNeeds(capabilitiesOf(agent), needs));
+  const capable = serving.filter((agent) =>
+    meetsNeeds(capabilitiesOf(agent), needs, place.repo_id),
+  );
   if (capable.length === 0) {
     return {
       reason: 'no_agent_with_capabilities',
       message: `No online agent that serves its repository has: ${describeNeeds(needs).join('; ')}.`,
       agents: nameAgents(serving, (agent) => ({
-        obstacle: `lacks ${describeLacking(capabilitiesOf(agent), needs).join('; ')}`,
+        obstacle: `lacks ${describeLacking(capabilitiesOf(agent), needs, place.repo_id).join('; ')}`,
       })),
     };
   }

@@ -47,6 +47,8 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     evidence: parseColumn(row.evidence),
     changed: row.changed === null ? null : row.changed === 1,
     verdict: row.verdict,
+    tool: row.tool,
+    model: row.model,
     usage: parseColumn(row.usage),
     budget: parseColumn(row.budget),
     parentJobId: row.parent_job_id,
@@ -75,6 +77,8 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   if (row.finished_at !== null) summary.finishedAt = timestampOf(row.finished_at);
   if (row.changed !== null) summary.changed = row.changed === 1;
   if (row.verdict !== null) summary.verdict = row.verdict;
+  if (row.tool !== null) summary.tool = row.tool;
+  if (row.model !== null) summary.model = row.model;
   if (row.cancel_requested_at !== null) {
     summary.cancelRequestedAt = timestampOf(row.cancel_requested_at);
   }

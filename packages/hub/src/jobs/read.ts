@@ -16,6 +16,7 @@ import { countReadyBefore } from '../queue/store-waiting.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
+import { listAttempts } from './list-attempts.ts';
 import { presentJob, presentJobEvent, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
@@ -158,6 +159,9 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     job: presentJob(entry, row),
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
+    ...(entry.attempt > 1 && {
+      attempts: await listAttempts(deps.database.reader, row.workspace_id, row.job_id),
+    }),
   };
 }
 

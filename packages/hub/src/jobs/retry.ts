@@ -1,14 +1,21 @@
 import type { endpoints, Job, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { HubError } from '../base/errors.ts';
+import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { asObject, needsOf, toolAsked } from '../queue/matching.ts';
 import type { Preference } from '../queue/store.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { noResult, updateJobOutcome, updateJobPrompt, updateJobWait } from './store.ts';
+import {
+  noResult,
+  updateJobOutcome,
+  updateJobPrompt,
+  updateJobRequirements,
+  updateJobWait,
+} from './store.ts';
 import { recordJobEvent } from './store-events.ts';
 import { storedTitleOf } from './title.ts';
 
@@ -23,11 +30,11 @@ type RetryInput = RequestInput<typeof endpoints.jobs.retry.request>;
 export function retryJob(
   deps: HubDeps,
   principal: Principal,
-  { workspaceId, jobId, delayMs, prompt }: RetryInput,
+  { workspaceId, jobId, ...options }: RetryInput,
 ): Promise<Job> {
   return deps.database.write(workspaceId, async (tx) => {
     const record = await requireJob(tx, workspaceId, jobId);
-    const { entry, row } = await retryRecord(deps, tx, principal, record, { delayMs, prompt });
+    const { entry, row } = await retryRecord(deps, tx, principal, record, options);
     return presentJob(entry, row);
   });
 }
@@ -37,6 +44,9 @@ interface RetryOptions {
   reason?: string | undefined;
   /** Replaces the prompt of the job. */
   prompt?: string | undefined;
+  /** Replace those that the job asks for; null: none is asked for. */
+  tool?: string | null | undefined;
+  model?: string | null | undefined;
 }
 
 /**
@@ -49,7 +59,7 @@ export async function retryRecord(
   tx: Tx,
   { principalId: actor }: Principal,
   record: JobRecord,
-  { delayMs, reason, prompt }: RetryOptions,
+  { delayMs, reason, prompt, tool, model }: RetryOptions,
 ): Promise<JobRecord> {
   const { status } = record.entry;
   if (status === 'canceled') throw new HubError('JOB_CANCELED');
@@ -62,10 +72,14 @@ export async function retryRecord(
   }
   const { workspace_id: workspaceId, job_id: subject, prompt: previousPrompt } = record.row;
   const isEdited = prompt !== undefined && prompt !== previousPrompt;
-  const pending = await requeueJob(deps, tx, record, {
+  const moved = await changeTool(deps, tx, record, { tool, model });
+  const pending = await requeueJob(deps, tx, moved, {
     cause: 'retry',
     delayMs,
-    data: { by: actor, retry: true, ...(isEdited ? { previousPrompt } : {}) },
+    data: {
+      ...{ by: actor, retry: true, tool, model },
+      ...(isEdited ? { previousPrompt } : {}),
+    },
   });
   if (isEdited) {
     pending.row.prompt = prompt;
@@ -78,6 +92,43 @@ export async function retryRecord(
   };
   await appendAudit(tx, { workspaceId, actor, action: 'job.retry', subject, data });
   return pending;
+}
+
+/**
+ * Lets the next attempt be for another tool or model.
+ *
+ * @throws HubError INVALID_REQUEST, LIMIT_REACHED
+ */
+async function changeTool(
+  { queue }: HookDeps,
+  tx: Tx,
+  record: JobRecord,
+  asked: Pick<RetryOptions, 'tool' | 'model'>,
+): Promise<JobRecord> {
+  const told = Object.entries(asked).filter(([, value]) => value !== undefined);
+  if (told.length === 0) return record;
+  const { entry, row } = record;
+  const before: unknown = row.requirements === null ? {} : JSON.parse(row.requirements);
+  const known = asObject(before);
+  if (known === null) {
+    const path = `/${told[0]?.[0]}`;
+    throw invalidField(path, 'needs a job whose requirements are not a text; enqueue another one');
+  }
+  const { models: _models, ...others } = known;
+  const kept = asked.model === undefined ? known : others;
+  const merged = Object.entries({ ...kept, ...Object.fromEntries(told) });
+  const requirements = Object.fromEntries(merged.filter(([, value]) => value !== null));
+  const kind = row.kind as Job['kind'];
+  const lane = {
+    ...{ queue: 'jobs' as const, repoId: row.repo_id, kind },
+    requirements: JSON.stringify(needsOf(kind, requirements)),
+  };
+  const moved = {
+    entry: await queue.changeLane(tx, entry, lane),
+    row: { ...row, requirements: JSON.stringify(requirements), ...toolAsked(requirements) },
+  };
+  await updateJobRequirements(tx, moved.row);
+  return moved;
 }
 
 /**

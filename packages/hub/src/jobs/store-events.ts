@@ -131,6 +131,21 @@ export function listLastEvents(
   );
 }
 
+/** The claims and the ends of the latest attempts, newest first. */
+export function listAttemptEvents(
+  reader: Reader,
+  workspaceId: string,
+  jobId: string,
+  limit: number,
+): Promise<JobEventRow[]> {
+  return reader.allSql<JobEventRow>(
+    `SELECT ${allColumns.job_events} FROM job_events WHERE job_key = ${KEY_OF_JOB}
+       AND kind IN ('claimed', 'completed', 'failed', 'blocked', 'canceled')
+     ORDER BY seq DESC LIMIT ?`,
+    [workspaceId, jobId, limit],
+  );
+}
+
 /** Whether an agent ever held a job; evidence of other agents is not kept. */
 export async function hasClaimed(
   reader: Reader,

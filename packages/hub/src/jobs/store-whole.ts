@@ -79,6 +79,8 @@ export type JobSummaryRow = Pick<
     | 'kind'
     | 'changed'
     | 'verdict'
+    | 'tool'
+    | 'model'
     | 'usage'
     | 'waiting_on_uncertainty_id'
   > &
@@ -93,7 +95,8 @@ export function readJobSummaries(
   return reader.allSql<JobSummaryRow>(
     `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
        e.cancel_requested_at, e.hold, e.available_at, e.lane_id, j.usage, j.job_id, j.repo_id,
-       j.run_id, j.kind, j.changed, j.verdict, j.waiting_on_uncertainty_id, j.title,
+       j.run_id, j.kind, j.changed, j.verdict, j.tool, j.model,
+       j.waiting_on_uncertainty_id, j.title,
        ${PROMPT_BEGINNING}
      FROM jobs AS j
      JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id

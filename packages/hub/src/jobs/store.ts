@@ -88,7 +88,18 @@ export function updateJobOutcome(tx: Tx, row: JobRow): void {
     completion_answer: row.completion_answer,
     changed: row.changed,
     verdict: row.verdict,
+    tool: row.tool,
+    model: row.model,
   });
+}
+
+/** Replaces the requirements, with the tool and the model that they name. */
+export async function updateJobRequirements(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'requirements' | 'tool' | 'model'>,
+): Promise<void> {
+  const { requirements, tool, model } = row;
+  await updateRows(tx, 'jobs', keyOf(row), { requirements, tool, model });
 }
 
 /** Replaces the work instruction, and the title that is cut from it. */

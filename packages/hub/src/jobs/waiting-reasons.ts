@@ -132,7 +132,7 @@ function explainLane(
 ): WaitingReason | null {
   if (serving.length === 0) return 'no_agent_serves_repository';
   const capable = serving.filter(
-    ({ capabilities }) => needs !== null && meetsNeeds(capabilities, needs),
+    ({ capabilities }) => needs !== null && meetsNeeds(capabilities, needs, repoId),
   );
   if (capable.length === 0) return 'no_agent_with_capabilities';
   const claiming = capable.filter(

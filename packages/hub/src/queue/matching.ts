@@ -10,7 +10,9 @@ import { invalidField } from '../base/errors.ts';
 /** The capabilities that a lane requires of an agent; absent ones are not required. */
 export interface Needs {
   executionMode?: string;
-  /** The agent needs one of them. */
+  /** The agent needs it for the repository of the lane. */
+  tool?: string;
+  /** The agent needs one of them, for that tool if there is one. */
   models?: string[];
   write?: true;
   network?: true;
@@ -59,11 +61,18 @@ export function mayWrite(kind: JobKind, requirements: unknown): boolean {
   return typeof said === 'boolean' ? said : writingJobKinds.includes(kind);
 }
 
+/** The tool and the model that requirements name, which `needsOf` has accepted. */
+export function toolAsked(requirements: unknown): { tool: string | null; model: string | null } {
+  const { tool = null, model = null } = (asObject(requirements) ?? {}) as RequiredCapabilities;
+  return { tool, model };
+}
+
 function needsOfAsked(kind: JobKind, asked: RequiredCapabilities): Needs {
   const write = asked.writeRequired === true || mayWrite(kind, asked);
   const models = asked.models ?? (asked.model === undefined ? [] : [asked.model]);
   return {
     ...(asked.executionMode === undefined ? {} : { executionMode: asked.executionMode }),
+    ...(asked.tool === undefined ? {} : { tool: asked.tool }),
     ...(models.length === 0 ? {} : { models: [...models].sort() }),
     ...(write ? { write: true } : {}),
     ...(asked.networkRequired === true ? { network: true } : {}),
@@ -72,23 +81,42 @@ function needsOfAsked(kind: JobKind, asked: RequiredCapabilities): Needs {
 }
 
 /** Whether a lane requires no more than writing and the network, of which few lanes can be made. */
-export function isPlain({ executionMode, models, labels }: Needs): boolean {
-  return executionMode === undefined && models === undefined && labels === undefined;
+export function isPlain({ executionMode, tool, models, labels }: Needs): boolean {
+  return [executionMode, tool, models, labels].every((need) => need === undefined);
 }
 
-/** Whether an agent with these capabilities may claim entries of a lane. */
-export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs): boolean {
+/**
+ * Whether an agent with these capabilities may claim entries of a lane.
+ *
+ * @param repoId of the lane: an agent may have a tool for some of its repositories.
+ */
+export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs, repoId: string): boolean {
   if (needs.write && capabilities.canWrite !== true) return false;
   if (needs.network && capabilities.canUseNetwork !== true) return false;
-  const { executionMode, models, labels } = needs;
+  const { executionMode, labels } = needs;
   if (executionMode !== undefined && !capabilities.executionModes?.includes(executionMode)) {
     return false;
   }
-  if (models !== undefined && !models.some((model) => capabilities.models?.includes(model))) {
-    return false;
-  }
+  if (!hasTool(capabilities, needs, repoId)) return false;
   return Object.entries(labels ?? {}).every(
     ([name, value]) => capabilities.labels?.[name] === value,
+  );
+}
+
+/** Whether an agent offers a tool, and one of some models with it. */
+function hasTool(
+  { tools = [], models: named = [] }: AgentCapabilities,
+  { tool, models }: Needs,
+  repoId: string,
+): boolean {
+  if (tool === undefined && models === undefined) return true;
+  // An agent that names models alone makes model calls, or has no tool that it reports.
+  if (tool === undefined && models?.some((model) => named.includes(model))) return true;
+  return tools.some(
+    (offered) =>
+      (tool === undefined || offered.name === tool) &&
+      (offered.repoIds?.includes(repoId) ?? true) &&
+      (models === undefined || models.some((model) => offered.models?.includes(model) ?? true)),
   );
 }
 
@@ -98,22 +126,34 @@ export function describeNeeds(needs: Needs): string[] {
 }
 
 /** The capabilities that an agent lacks, in words. */
-export function describeLacking(capabilities: AgentCapabilities, needs: Needs): string[] {
+export function describeLacking(
+  capabilities: AgentCapabilities,
+  needs: Needs,
+  repoId: string,
+): string[] {
   return splitNeeds(needs)
-    .filter(([, need]) => !meetsNeeds(capabilities, need))
+    .filter(([, need]) => !meetsNeeds(capabilities, need, repoId))
     .map(([words]) => words);
 }
 
-function splitNeeds({ write, network, executionMode, models, labels }: Needs): [string, Needs][] {
+function splitNeeds(needs: Needs): [string, Needs][] {
+  const { write, network, executionMode, tool, models, labels } = needs;
   return [
     ...(write ? [['canWrite', { write }] satisfies [string, Needs]] : []),
     ...(network ? [['canUseNetwork', { network }] satisfies [string, Needs]] : []),
     ...(executionMode === undefined
       ? []
       : [[`execution mode ${executionMode}`, { executionMode }] satisfies [string, Needs]]),
+    ...(tool === undefined ? [] : [[`tool ${tool}`, { tool }] satisfies [string, Needs]]),
+    // A model is one of its tool.
     ...(models === undefined
       ? []
-      : [[`a model of ${models.join(', ')}`, { models }] satisfies [string, Needs]]),
+      : [
+          [
+            `${models.length === 1 ? 'model' : 'a model of'} ${models.join(', ')}`,
+            { models, ...(tool === undefined ? {} : { tool }) },
+          ] satisfies [string, Needs],
+        ]),
     ...Object.entries(labels ?? {}).map(([name, value]): [string, Needs] => [
       `label ${name}=${value}`,
       { labels: { [name]: value } },

@@ -25,6 +25,7 @@ import {
   listDue,
   listExpired,
   listUnpreferred,
+  moveToLane,
   type Preference,
   readEntry,
   readLaneHead,
@@ -130,8 +131,8 @@ export class Queue {
   async findLanes(reader: Reader, workspaceId: string, demand: Demand): Promise<FoundLanes> {
     const lanes = await this.#lanes.listActive(reader, workspaceId, demand);
     const found: FoundLanes = { suitable: [], unsuitable: [] };
-    for (const { laneId, needs } of lanes) {
-      const suits = needs !== null && meetsNeeds(demand.capabilities, needs);
+    for (const { laneId, needs, repoId } of lanes) {
+      const suits = needs !== null && meetsNeeds(demand.capabilities, needs, repoId);
       (suits ? found.suitable : found.unsuitable).push(laneId);
     }
     return found;
@@ -146,7 +147,7 @@ export class Queue {
       spec.queue === wanted.queue &&
       wanted.repoIds.has(spec.repoId) &&
       (wanted.kinds === null || wanted.kinds.includes(spec.kind)) &&
-      meetsNeeds(wanted.capabilities, spec.needs)
+      meetsNeeds(wanted.capabilities, spec.needs, spec.repoId)
     );
   }
 
@@ -265,6 +266,13 @@ export class Queue {
     announce(tx, pending, this.#onReady);
     if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
     return pending;
+  }
+
+  /** Moves an entry that is neither pending nor running to the lane of other requirements. */
+  async changeLane(tx: Tx, entry: Entry, lane: LaneSpec): Promise<Entry> {
+    assert(entry.status !== 'pending' && entry.status !== 'running', 'it is in no line');
+    const laneId = await this.#lanes.use(tx, entry.workspace_id, lane);
+    return moveToLane(tx, entry, laneId);
   }
 
   /**

@@ -266,6 +266,11 @@ export function updateRunning(
   return changeEntry(tx, entry, values);
 }
 
+/** Moves an entry that waits in no line to another lane. */
+export function moveToLane(tx: Tx, entry: Entry, laneId: string): Entry {
+  return changeEntry(tx, entry, { lane_id: laneId });
+}
+
 /** Changes the place of an entry in the order of claims. */
 export function changePlace(
   tx: Tx,

@@ -1,6 +1,7 @@
 import { ExecutorMissingError } from '../executor.ts';
 import { findOnPath } from '../find-on-path.ts';
 import { type TestedCommand, testedVersions } from '../tested-versions.ts';
+import { findAdapter } from './acp-adapters.ts';
 import {
   claudeSessionMeta,
   codexCwd,
@@ -135,26 +136,39 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
 
 export const acpAgentNames: readonly string[] = Object.keys(knownAgents);
 
-/** Whether the command of a known tool is on the PATH. */
-export async function isAcpAgentInstalled(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+/** Whether a known tool can be driven: its command is on the PATH, or its adapter is installed. */
+export async function canSpeakAcp(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  adaptersDir?: string,
+): Promise<boolean> {
   const row = knownAgents[name];
-  return row !== undefined && (await findOnPath(row.file, env)) !== null;
+  if (row === undefined) return false;
+  return findAdapter(name, adaptersDir) !== null || (await findOnPath(row.file, env)) !== null;
 }
 
 /**
- * Finds a tool by its name in the table, or takes the text as a command line for a shell.
+ * Finds a tool by its name in the table, or takes the text as a command line for a shell. An
+ * adapter on the PATH is the person's own choice, so it goes before one of `adaptersDir`.
  *
  * @throws {ExecutorMissingError} with the command that installs the tool.
  */
-export async function findAcpAgent(text: string, env: NodeJS.ProcessEnv): Promise<AcpAgent> {
+export async function findAcpAgent(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  adaptersDir?: string,
+): Promise<AcpAgent> {
   const row = knownAgents[text];
   if (row === undefined) return customAgent(text);
+  const { install, toolVariable, ...agent } = row;
+  const variables = { ...row.env, ...(await nameTool(toolVariable, env)) };
   const file = await findOnPath(row.file, env);
-  if (file === null) {
-    throw new ExecutorMissingError(`${row.file} is not on the PATH. Install it: ${row.install}`);
+  if (file !== null) return { ...agent, file, env: variables };
+  const adapter = findAdapter(text, adaptersDir);
+  if (adapter === null) {
+    throw new ExecutorMissingError(`${row.file} is not on the PATH. Install it: ${install}`);
   }
-  const { install: _install, toolVariable, ...agent } = row;
-  return { ...agent, file, env: { ...row.env, ...(await nameTool(toolVariable, env)) } };
+  return { ...agent, file: process.execPath, args: [adapter, ...row.args], env: variables };
 }
 
 function customAgent(command: string): AcpAgent {

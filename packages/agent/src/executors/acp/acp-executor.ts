@@ -1,13 +1,14 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { ShareChanges } from '../../landing/landing-options.ts';
+import { askedSetting, type OfferedModels } from '../asked-tool.ts';
+import { checkClaudeLogin } from '../claude-login.ts';
 import { checkCodexSandbox } from '../codex-sandbox.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
 import { JOB_SERVER_NAME, type JobServer, serverVariables } from '../job-server.ts';
-import { objectOf } from '../json-fields.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
-import { findUntested } from '../tested-versions.ts';
+import { readVersions } from '../tested-versions.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { composeToolPrompt } from '../tool-prompt.ts';
 import { type AcpAgent, acpAgentNames, findAcpAgent } from './acp-agents.ts';
@@ -20,6 +21,8 @@ import type { ShareApprovals } from './approval.ts';
 export interface AcpExecutorOptions extends SessionSettings {
   /** A name of the table (claude, codex, opencode, gemini), or a command line for a shell. */
   agent: string;
+  /** Where adapters are installed that are not on the PATH (`installAdapter`). */
+  adaptersDir?: string;
   /** Default: without rules beside its own. */
   permissions?: PermissionPolicy;
   /** How much of an action leaves the machine when a person is asked. Default `command`. */
@@ -46,23 +49,29 @@ const LISTED_MAX = 50;
 export function createAcpExecutor(options: AcpExecutorOptions): Executor {
   const permissions = options.permissions ?? createPermissionPolicy();
   let found: AcpAgent | null = null;
+  let offered: OfferedModels | null = null;
   return {
     name: 'acp',
     tool: acpAgentNames.includes(options.agent) ? options.agent : 'acp',
     hasSessions: true,
-    modelOf: (requirements) => pickSetting('model', requirements, options) ?? '',
+    modelOf: (requirements) => askedSetting('model', requirements, options.model) ?? '',
+    offeredModels: () => offered,
     reportsCost: () => found?.costLimit !== undefined,
     async check(env, user = null) {
-      found = await findAcpAgent(options.agent, env);
+      found = await findAcpAgent(options.agent, env, options.adaptersDir);
+      if (found.name === 'claude' && user === null) await checkClaudeLogin(env);
       const mode = options.mode ?? found.mode;
       if (found.name === 'codex' && mode !== CODEX_WITHOUT_SANDBOX) {
         const sandbox = mode === 'read-only' ? mode : 'workspace-write';
         // The adapter may bring its own Codex.
         const place = { env: { ...env, ...found.env }, user };
-        await checkCodexSandbox([found.file, 'cli'], sandbox, place);
+        await checkCodexSandbox([found.file, ...found.args, 'cli'], sandbox, place);
       }
       const own = found.warningsOf?.(env) ?? [];
-      return { version: null, warnings: [...(await findUntested(found.commands, env)), ...own] };
+      const { versions, warnings } = await readVersions(found.commands, env);
+      // Of the tool, not of its adapter.
+      const version = versions[found.name as keyof typeof versions] ?? null;
+      return { version, warnings: [...warnings, ...own] };
     },
     plan() {
       if (found === null) throw new Error('plan is called after check');
@@ -71,7 +80,13 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
         file: agent.file,
         args: agent.args,
         stdin: '',
-        converse: (host) => converse(host, agent, { ...options, permissions }),
+        converse: (host) =>
+          converse(host, agent, {
+            ...{ ...options, permissions },
+            onModels: (models) => {
+              offered = models;
+            },
+          }),
       };
     },
   };
@@ -80,7 +95,7 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
 async function converse(
   host: ConversationHost,
   agent: AcpAgent,
-  options: AcpExecutorOptions & { permissions: PermissionPolicy },
+  options: AcpExecutorOptions & Pick<AcpTurn, 'permissions' | 'onModels'>,
 ): Promise<ExecutorReport> {
   const share = options.shareChanges ?? 'stat';
   const { countsLastCallOnly = false, serversNeed } = agent;
@@ -106,6 +121,7 @@ async function converse(
       ...{ resultFile: null, hasServer: jobServer !== undefined },
     }),
     about: null,
+    onModels: options.onModels,
     denied: [],
     unasked: [],
     warnings: agent.warningsOf?.(host.env) ?? [],
@@ -148,19 +164,10 @@ function settingsOf(
   agent: AcpAgent,
   options: AcpExecutorOptions,
 ): SessionSettings {
-  const pick = (name: 'model' | 'effort') => pickSetting(name, job.requirements, options);
+  const pick = (name: 'model' | 'effort') => askedSetting(name, job.requirements, options[name]);
   const { mode = agent.mode } = options;
   const readOnlyMode = agent.readOnlyMode ?? mode;
   return { model: pick('model'), mode: isReadOnly ? readOnlyMode : mode, effort: pick('effort') };
-}
-
-function pickSetting(
-  name: keyof SessionSettings,
-  requirements: unknown,
-  options: SessionSettings,
-): string | undefined {
-  const value = objectOf(requirements)[name];
-  return typeof value === 'string' ? value : options[name];
 }
 
 function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): ExecutorReport {

@@ -1,5 +1,6 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { Clock } from '../../clock.ts';
+import type { OfferedModels } from '../asked-tool.ts';
 import { listOf, objectOf, textOf } from '../json-fields.ts';
 import { type AcpConnection, isClosed } from './acp-connection.ts';
 
@@ -20,6 +21,8 @@ export interface OpenedSession {
   /** The tool knows the conversation so far. */
   isResumed: boolean;
   configOptions: unknown;
+  /** The models to choose from, and the one before a choice; null if the tool does not tell. */
+  offered: OfferedModels | null;
 }
 
 interface OpenOptions {
@@ -124,7 +127,15 @@ function openedOf(
   answer: { modes?: acp.SessionModeState | null; configOptions?: unknown },
 ): Opened {
   const { modes = null, configOptions = [] } = answer;
-  return { sessionId, isResumed, modes, configOptions };
+  const offered = offeredBy(configOptions);
+  return { sessionId, isResumed, modes, configOptions, offered };
+}
+
+function offeredBy(configOptions: unknown): OfferedModels | null {
+  const option = findOption(configOptions, 'model');
+  if (option === undefined) return null;
+  const models = valuesOf(option.options).map(({ value }) => value);
+  return { current: textOf(option.currentValue), models };
 }
 
 type Category = 'model' | 'mode' | 'thought_level';
@@ -150,11 +161,7 @@ async function applySetting(
   category: Category,
   value: string,
 ): Promise<unknown> {
-  const option = listOf(configOptions)
-    .map(objectOf)
-    .find(({ category: found, id }) =>
-      names[category].some((name) => name === found || name === id),
-    );
+  const option = findOption(configOptions, category);
   if (option !== undefined) {
     const offered = valuesOf(option.options);
     const chosen = offered.find((one) => one.value === value || one.name === value);
@@ -177,6 +184,14 @@ async function applySetting(
   if (!ids.includes(value)) throw unknown(category, value, ids);
   await agent.request(methods.session.setMode, { sessionId, modeId: value });
   return configOptions;
+}
+
+function findOption(configOptions: unknown, category: Category) {
+  return listOf(configOptions)
+    .map(objectOf)
+    .find(({ category: found, id }) =>
+      names[category].some((name) => name === found || name === id),
+    );
 }
 
 /** A select has a flat list of options, or groups of them. */

@@ -142,6 +142,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     meta: metaOf(turn),
   });
   const { sessionId, isResumed } = session;
+  if (session.offered !== null) turn.onModels(session.offered);
   if (!isResumed) await noteLoss(host);
   await host.session.keepSessionId(sessionId);
   const model = currentModel(session.configOptions);

@@ -1,4 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import type { OfferedModels } from '../asked-tool.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { PermissionPolicy } from '../permissions/permission-policy.ts';
 import type { AcpAgent } from './acp-agents.ts';
@@ -23,6 +24,8 @@ export interface AcpTurn {
   unasked: string[];
   /** Sentences on what may answer the tool before the agent is asked. */
   warnings: readonly string[];
+  /** Called with the models that a session offers, if it tells them. */
+  onModels(models: OfferedModels): void;
   /** The tool's name and version by its own words; null until it has said them. */
   about: { name: string; version: string } | null;
 }

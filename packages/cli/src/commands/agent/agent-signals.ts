@@ -91,7 +91,7 @@ export function agentSignals(
 /** The CLI error for a state directory that another agent uses. */
 export function explainAlreadyRunning(error: AgentAlreadyRunningError): CliError {
   return new CliError(exitCodes.failed, 'AGENT_ALREADY_RUNNING', error.message, {
-    fix: 'Stop the other agent, or use another directory: --state-dir DIR',
+    fix: 'Stop the other agent, or set another state-dir in the configuration file.',
     cause: error,
   });
 }

@@ -104,7 +104,7 @@ async function findClone(
   });
 }
 
-/** The default state directory: one per hub and workspace, unless `--state-dir` is given. */
+/** The default state directory: one per hub and workspace, unless the file has `state-dir`. */
 export function agentStateDir(
   env: NodeJS.ProcessEnv,
   session: Pick<HubSession, 'baseUrl' | 'workspaceId' | 'workspaceSlug'>,

@@ -1,123 +1,160 @@
 import {
+  type AcpExecutorOptions,
+  acpAdapters,
+  acpAgentNames,
   type ClaudeExecutorOptions,
   type CodexExecutorOptions,
+  canSpeakAcp,
+  createAcpExecutor,
   createClaudeExecutor,
   createCodexExecutor,
   createCommandExecutor,
+  createPermissionPolicy,
   type Executor,
-  ExecutorLoginError,
-  ExecutorMissingError,
-  ExecutorSandboxError,
+  findOnPath,
+  PermissionFileError,
+  type PermissionRule,
+  readPermissionFile,
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
 import { launcherFile } from '../../command-name.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { type AcpChoice, chooseAcp } from './choose-acp.ts';
+import type { Io } from '../../terminal/io.ts';
+import { adaptersDirectory, provideAdapter } from './provide-adapter.ts';
 
 /** The command by which coding tools start the server of their job's own tools. */
 export const jobServer = { file: process.execPath, args: [launcherFile, 'mcp'] };
 
-export const executorNames = ['claude', 'codex', 'command'] as const;
+/** How a tool is driven: by the Agent Client Protocol, or by its own command line. */
+export const toolProtocols = ['acp', 'cli'] as const;
 
-export interface ToolChoice extends AcpChoice {
-  executor?: (typeof executorNames)[number] | undefined;
-  command?: string | undefined;
+/** Rules of permission: a file of them, or rules of the configuration file. */
+export type Permissions = { file: string } | { rules: readonly PermissionRule[] };
+
+export interface ToolChoice {
+  /** A known tool or a command line; undefined: the first known tool on the PATH. */
+  name?: string | undefined;
+  /** undefined: ACP if a known tool can speak it, for a command line its own. */
+  protocol?: (typeof toolProtocols)[number] | undefined;
+  model?: string | undefined;
+  /** These need ACP. */
+  mode?: string | undefined;
+  effort?: string | undefined;
+  /** In order: the first rule that matches decides. */
+  permissions?: readonly Permissions[];
+  shareApprovals?: NonNullable<AcpExecutorOptions['shareApprovals']>;
+  shareChanges?: NonNullable<AcpExecutorOptions['shareChanges']>;
+  /** These need the tool's own command line. */
   allow?: string[] | undefined;
   permissionMode?: ClaudeExecutorOptions['permissionMode'] | undefined;
   sandbox?: CodexExecutorOptions['sandbox'] | undefined;
   trustRepository?: boolean | undefined;
 }
 
+/** A tool, and what its person should know about how it is driven. */
+export interface ChosenExecutor {
+  executor: Executor;
+  warnings: string[];
+}
+
+/** Whether a tool can ask people, as far as its settings say. */
+export function canAskPeople({ name, protocol }: Pick<ToolChoice, 'name' | 'protocol'>): boolean {
+  const isKnown = name === undefined || acpAgentNames.includes(name);
+  return protocol === 'acp' || (isKnown && protocol !== 'cli');
+}
+
 /**
- * Selects the coding tool. Without any, the first known tool on the PATH.
- * @throws {CliError} USAGE, EXECUTOR_MISSING.
+ * Selects the coding tool. One that can ask people does, unless its adapter cannot be had.
+ * @param runAs the tool runs as another user, who cannot reach what this person has installed.
+ * @throws {CliError} EXECUTOR_MISSING, PERMISSIONS_INVALID.
  */
 export async function chooseExecutor(
   choice: ToolChoice,
-  env: NodeJS.ProcessEnv,
+  io: Io,
+  { runAs = false }: { runAs?: boolean } = {},
+): Promise<ChosenExecutor> {
+  const name = choice.name ?? (await findTool(io.env));
+  if (!canAskPeople({ ...choice, name }))
+    return { executor: ownCommand(name, choice), warnings: [] };
+  const adaptersDir = runAs ? undefined : adaptersDirectory(io.env);
+  const isKnown = acpAgentNames.includes(name);
+  if (isKnown && !(await canSpeakAcp(name, io.env, adaptersDir)) && name in acpAdapters) {
+    const isNeeded = needsAcp(choice);
+    const lack = await provideAdapter(name, io, { runAs, isNeeded });
+    if (lack !== null && isNeeded) throw missing(lack.reason, lack.fix);
+    if (lack !== null) {
+      return { executor: ownCommand(name, choice), warnings: [lostText(name, lack)] };
+    }
+  }
+  return { executor: await overAcp(name, choice, adaptersDir), warnings: [] };
+}
+
+/** The first known tool on the PATH. */
+async function findTool(env: NodeJS.ProcessEnv): Promise<string> {
+  for (const name of acpAgentNames) {
+    if ((await findOnPath(name, env)) !== null) return name;
+  }
+  throw missing(
+    `None of ${acpAgentNames.join(', ')} is on the PATH.`,
+    'Install one of them, or use any command: signalbox agent start --tool "…"',
+  );
+}
+
+/** Settings that would have no effect otherwise, so that the start is refused instead. */
+function needsAcp({ protocol, mode, effort, permissions, shareApprovals }: ToolChoice): boolean {
+  const settings = [mode, effort, permissions, shareApprovals];
+  return protocol === 'acp' || settings.some((value) => value !== undefined);
+}
+
+function lostText(name: string, { reason, fix }: { reason: string; fix: string }): string {
+  const told = fix === '' ? reason : `${reason} ${fix}`;
+  return `${name} runs by its own command line and cannot ask you for permissions: ${told}`;
+}
+
+async function overAcp(
+  agent: string,
+  choice: ToolChoice,
+  adaptersDir: string | undefined,
 ): Promise<Executor> {
-  const { executor, command } = choice;
-  const name = executor ?? (command === undefined ? undefined : 'command');
-  if (name !== 'command' && name !== undefined && command !== undefined) {
-    throw usage(`--executor ${name} and --command cannot be combined.`);
-  }
-  checkPermissions(choice, name);
-  const acp = await chooseAcp(choice, jobServer);
-  if (acp !== null && name !== undefined) {
-    throw usage('--acp cannot be combined with --executor or --command.');
-  }
-  if (acp !== null) return acp;
-  if (name === 'command') {
-    if (command === undefined) throw usage('The command is missing. Add --command "…".');
-    return createCommandExecutor({ command });
-  }
-  const claude = createClaudeExecutor(claudeOptions(choice));
-  const codex = createCodexExecutor(codexOptions(choice));
-  if (name === 'claude') return claude;
-  if (name === 'codex') return codex;
-  for (const candidate of [claude, codex]) {
-    if (await isAvailable(candidate, env)) return candidate;
-  }
-  throw new CliError(
-    exitCodes.usage,
-    'EXECUTOR_MISSING',
-    'Neither claude nor codex is on the PATH.',
-    { fix: 'Install one of them, or use any command: signalbox agent start --command "…"' },
-  );
+  const { model, mode, effort, shareApprovals, shareChanges } = choice;
+  const rules: PermissionRule[] = [];
+  for (const each of choice.permissions ?? []) rules.push(...(await readRules(each)));
+  return createAcpExecutor({
+    ...{ agent, model, mode, effort, jobServer },
+    permissions: createPermissionPolicy(rules),
+    ...(adaptersDir === undefined ? {} : { adaptersDir }),
+    ...(shareApprovals === undefined ? {} : { shareApprovals }),
+    ...(shareChanges === undefined ? {} : { shareChanges }),
+  });
 }
 
-/** The options of `agent start` that only one tool has. */
-const optionsOf = {
-  claude: {
-    allow: '--allow',
-    permissionMode: '--permission-mode',
-    trustRepository: '--trust-repository',
-  },
-  codex: { sandbox: '--sandbox' },
-} as const;
-
-/** Refuses a permission that the tool does not know: it would be ignored without a word. */
-function checkPermissions(choice: ToolChoice, name: ToolChoice['executor']): void {
-  const given = new Set(
-    Object.keys(choice).filter((key) => choice[key as keyof ToolChoice] !== undefined),
-  );
-  for (const [tool, flags] of Object.entries(optionsOf)) {
-    const wrong = Object.entries(flags).find(([key]) => given.has(key) && name !== tool);
-    if (wrong !== undefined) throw usage(`${wrong[1]} needs --executor ${tool}.`);
-  }
-}
-
-function claudeOptions(choice: ToolChoice): ClaudeExecutorOptions {
-  const { model, allow, permissionMode, trustRepository } = choice;
-  return {
-    jobServer,
-    ...(model === undefined ? {} : { model }),
-    ...(allow === undefined ? {} : { allowedTools: allow }),
-    ...(permissionMode === undefined ? {} : { permissionMode }),
-    ...(trustRepository === undefined ? {} : { trustRepository }),
-  };
-}
-
-function codexOptions({ model, sandbox }: ToolChoice): CodexExecutorOptions {
-  return {
-    jobServer,
-    ...(model === undefined ? {} : { model }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-  };
-}
-
-async function isAvailable(executor: Executor, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function readRules(given: Permissions): Promise<readonly PermissionRule[]> {
+  if ('rules' in given) return given.rules;
   try {
-    await executor.check(env);
-    return true;
+    return await readPermissionFile(given.file);
   } catch (error) {
-    if (error instanceof ExecutorMissingError) return false;
-    // The start says what is wrong with it.
-    if (error instanceof ExecutorLoginError || error instanceof ExecutorSandboxError) return true;
-    throw error;
+    if (!(error instanceof PermissionFileError)) throw error;
+    throw new CliError(exitCodes.usage, 'PERMISSIONS_INVALID', error.message, { cause: error });
   }
 }
 
-function usage(message: string): CliError {
-  return new CliError(exitCodes.usage, 'USAGE', message);
+function ownCommand(name: string, choice: ToolChoice): Executor {
+  const { model, allow, permissionMode, trustRepository, sandbox } = choice;
+  const common = { jobServer, ...(model === undefined ? {} : { model }) };
+  if (name === 'claude') {
+    return createClaudeExecutor({
+      ...common,
+      ...(allow === undefined ? {} : { allowedTools: allow }),
+      ...(permissionMode === undefined ? {} : { permissionMode }),
+      ...(trustRepository === undefined ? {} : { trustRepository }),
+    });
+  }
+  if (name === 'codex') {
+    return createCodexExecutor({ ...common, ...(sandbox === undefined ? {} : { sandbox }) });
+  }
+  return createCommandExecutor({ command: name });
+}
+
+function missing(message: string, fix: string): CliError {
+  return new CliError(exitCodes.usage, 'EXECUTOR_MISSING', message, { fix });
 }

@@ -28,6 +28,6 @@ async function look(executor: Executor, env: NodeJS.ProcessEnv): Promise<ToolFin
       return { name, state: 'warning', message: error.message };
     }
     if (!(error instanceof ExecutorMissingError)) throw error;
-    return { name, state: 'missing', message: `not installed; needed for --executor ${name}` };
+    return { name, state: 'missing', message: `not installed; needed for --tool ${name}` };
   }
 }

@@ -2,7 +2,6 @@ import {
   AgentAlreadyRunningError,
   type AgentRepository,
   checkJobServer,
-  type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
   ExecutorSandboxError,
@@ -20,68 +19,85 @@ import { oneLine } from '../../terminal/text.ts';
 import { createAgentLog } from './agent-log.ts';
 import { agentSignals, explainAlreadyRunning, type SignalOptions } from './agent-signals.ts';
 import { agentStateDir, type ChosenClone, chooseClones } from './choose-clones.ts';
-import { chooseExecutor, jobServer } from './choose-executor.ts';
+import { type ChosenExecutor, chooseExecutor, jobServer } from './choose-executor.ts';
 import {
   type AgentPlan,
+  defaultConfigFile,
   planAgent,
   type RepositoryPlan,
   toolChoiceOf,
 } from './config/agent-plan.ts';
+import { printPlan, rowsOf } from './config/config-text.ts';
 import type { Sourced } from './config/setting-reader.ts';
 import { addStartOptions, type StartOptions } from './start-options.ts';
 
 /**
  * `signalbox agent start`: runs an agent in the foreground. SIGTERM and the first SIGINT let it
  * finish its jobs; a second one, or SIGQUIT, returns them to the queue and stops. With `--json`: a
- * line for each event of the agent, `{at, type, …}`.
+ * line for each event of the agent, `{at, type, …}`. With `--dry-run` it shows what is in force and
+ * asks no hub; with `--json`: `{ok, file, settings}`.
  */
 export const command = defineCommand<StartOptions>({
   describe(program) {
-    addStartOptions(program, 'print a JSON line for each event');
+    addStartOptions(program);
     addExamples(program, [
       ['signalbox agent start', 'with the coding tool on the PATH'],
-      ['signalbox agent start --acp claude', 'Claude Code, whose questions come to the inbox'],
-      ['signalbox agent start --command "./fix.sh" --once', 'any command, one job, for CI'],
-      [
-        "signalbox agent start --executor claude --allow 'Bash(npm test:*)'",
-        'Claude may run tests',
-      ],
+      ['signalbox agent start --tool codex --model gpt-5.5', 'with Codex, and this model'],
+      ['signalbox agent start --tool "./fix.sh" --once', 'any command, one job, for CI'],
       ["signalbox agent start --check 'npm test' --pr", 'test each commit, open a pull request'],
       ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
     ]);
     program.addHelpText(
       'after',
-      '\nCtrl-C (or SIGTERM) finishes the current jobs; a second one returns them to the queue and stops.',
+      '\nCtrl-C finishes the current jobs;\na second one returns them to the queue.',
     );
   },
 
   run: ({ io, options }) => startFromOptions(io, options),
 });
 
-/**
- * Runs an agent until it has ended.
- *
- * @param signals of a caller that has more to end.
- */
+/** What a caller that starts an agent itself decides. */
+export interface StartPlace {
+  /** Of a caller that has more to end. */
+  signals?: SignalOptions;
+  /** If the agent's file has none. */
+  stateDir?: string;
+}
+
+/** Runs an agent until it has ended. */
 export async function startFromOptions(
   given: Io,
   options: StartOptions,
-  signals: SignalOptions = {},
+  { signals = {}, stateDir }: StartPlace = {},
 ): Promise<ExitCode> {
   const io = { ...given, env: hideTokenVariable(given.env) };
   const plan = await planAgent(options, io.env);
+  if (options.dryRun) {
+    showPlan(io, plan);
+    return exitCodes.ok;
+  }
   const session = await openHubSession(io, hubChoiceOf(plan, options, io.env));
   const chosen = await chooseClones(io, session, plan, options.repo ?? []);
-  const repositories = await equip(plan, chosen, io.env);
+  const repositories = await equip(io, plan, chosen);
   try {
     if (plan.runAs !== undefined && repositories.some(hasJobServer)) {
       await checkJobServer(jobServer, plan.runAs.value);
     }
     const isOnce = options.once === true;
-    return await runAgent(io, session, plan, { repositories, isOnce, signals });
+    return await runAgent(io, session, plan, {
+      repositories,
+      isOnce,
+      signals,
+      stateDir: plan.stateDir?.value ?? stateDir ?? agentStateDir(io.env, session),
+    });
   } catch (error) {
     throw explainStart(error);
   }
+}
+
+function showPlan(io: Io, plan: AgentPlan): undefined {
+  if (io.json) return io.printJson({ ok: true, file: plan.file, settings: rowsOf(plan) });
+  printPlan(io, plan, defaultConfigFile(io.env));
 }
 
 /** The hub of the file; a flag and the environment go before it. */
@@ -102,24 +118,19 @@ function hasJobServer({ executor }: Equipped): boolean {
   return executor.name !== 'command';
 }
 
-interface Equipped extends ChosenClone {
-  executor: Executor;
-}
+interface Equipped extends ChosenClone, ChosenExecutor {}
 
 /** Gives each repository its tool. Those without settings of their own share one. */
-async function equip(
-  plan: AgentPlan,
-  chosen: readonly ChosenClone[],
-  env: NodeJS.ProcessEnv,
-): Promise<Equipped[]> {
-  const executors = new Map<RepositoryPlan, Executor>();
+async function equip(io: Io, plan: AgentPlan, chosen: readonly ChosenClone[]): Promise<Equipped[]> {
+  const runAs = plan.runAs !== undefined;
+  const tools = new Map<RepositoryPlan, ChosenExecutor>();
   for (const { plan: own } of chosen) {
-    if (executors.has(own)) continue;
-    executors.set(own, await chooseExecutor(await toolChoiceOf(plan, own), env));
+    if (tools.has(own)) continue;
+    tools.set(own, await chooseExecutor(toolChoiceOf(own), io, { runAs }));
   }
   return chosen.flatMap((each) => {
-    const executor = executors.get(each.plan);
-    return executor === undefined ? [] : [{ ...each, executor }];
+    const tool = tools.get(each.plan);
+    return tool === undefined ? [] : [{ ...each, ...tool }];
   });
 }
 
@@ -127,13 +138,14 @@ interface AgentRun {
   repositories: readonly Equipped[];
   isOnce: boolean;
   signals: SignalOptions;
+  stateDir: string;
 }
 
 async function runAgent(
   io: Io,
   session: HubSession,
   plan: AgentPlan,
-  { repositories, isOnce, signals: signalOptions }: AgentRun,
+  { repositories, isOnce, signals: signalOptions, stateDir }: AgentRun,
 ): Promise<ExitCode> {
   const log = createAgentLog(io);
   const signals = agentSignals(log, signalOptions);
@@ -146,7 +158,7 @@ async function runAgent(
     displayName: plan.name.value,
     executor: first.executor,
     repositories: repositories.map(repositoryOf),
-    stateDir: plan.stateDir?.value ?? agentStateDir(io.env, session),
+    stateDir,
     maxConcurrentJobs: isOnce ? 1 : plan.jobs.value,
     labels: valuesOf(plan.labels),
     leaseMs: plan.lease.value,
@@ -170,7 +182,7 @@ async function runAgent(
       tool: each === first ? tool : describeTool(each, null),
     })),
     jobs: isOnce ? 'one, then exit' : `${plan.jobs.value} at a time`,
-    warnings: agent.toolWarnings,
+    warnings: [...new Set(repositories.flatMap((each) => each.warnings)), ...agent.toolWarnings],
   });
   await signals.untilDone(agent);
   return signals.stopCode() ?? (isOnce ? log.resultCode() : exitCodes.ok);
@@ -204,16 +216,18 @@ function valuesOf(named: Readonly<Record<string, Sourced<string>>>): Record<stri
 
 function describeTool({ executor, plan: { tool } }: Equipped, version: string | null): string {
   const [number] = /\d+(\.\d+)+\S*/.exec(version ?? '') ?? [];
-  const name = tool.acp === undefined ? executor.name : `${oneLine(tool.acp.value)} over ACP`;
+  const isKnown = executor.tool !== undefined && executor.tool !== 'acp';
+  const name = isKnown ? executor.tool : oneLine(tool.name?.value ?? executor.name);
   const known = number === undefined ? name : `${name} ${number}`;
-  return [known, ...(executor.describe?.() ?? [])].join(' · ');
+  const how = executor.name === 'acp' ? ' over ACP' : '';
+  return [`${known}${how}`, ...(executor.describe?.() ?? [])].join(' · ');
 }
 
 function explainStart(error: unknown): unknown {
   if (error instanceof AgentAlreadyRunningError) return explainAlreadyRunning(error);
   if (error instanceof ExecutorMissingError) {
     return new CliError(exitCodes.usage, 'EXECUTOR_MISSING', error.message, {
-      fix: 'Use any command instead: signalbox agent start --command "…"',
+      fix: 'Use another tool, or any command: signalbox agent start --tool "…"',
       cause: error,
     });
   }

@@ -20,6 +20,6 @@ export function startForClone(
 ): Promise<ExitCode> {
   const shared = agentStateDir(io.env, { baseUrl: url, workspaceId, workspaceSlug });
   const stateDir = `${shared}-${hash('sha256', path).slice(0, 12)}`;
-  const options = { url, workspace: workspaceSlug, repo: [path], stateDir };
-  return startFromOptions(io, options, signals);
+  const options = { url, workspace: workspaceSlug, repo: [path] };
+  return startFromOptions(io, options, { signals, stateDir });
 }

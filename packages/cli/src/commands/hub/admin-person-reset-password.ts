@@ -64,6 +64,8 @@ async function makeLink(
     exitCodes.refused,
     'PERSON_NOT_FOUND',
     `No person on this hub has the e-mail address ${email}.`,
-    { fix: `Invite the person: signalbox admin member add -w SLUG --role member --email ${email}` },
+    {
+      fix: `Invite the person: signalbox admin members invite -w SLUG --role member --email ${email}`,
+    },
   );
 }

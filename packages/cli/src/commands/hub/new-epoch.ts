@@ -45,5 +45,5 @@ function noteAccess(io: Io, access: NonNullable<EpochReport['access']>): void {
   io.note('  People sign in with the password that they had at the time of the backup. A new one:');
   io.note('    signalbox admin person reset-password --email ADDRESS');
   io.note('  Machines: signalbox login');
-  io.note('  Programs: signalbox admin token create -w SLUG --name NAME');
+  io.note('  Programs: signalbox admin tokens create -w SLUG --name NAME');
 }

@@ -97,7 +97,7 @@ function TokenList() {
           <EmptyState
             icon="key-round"
             title="No tokens yet"
-            command={`signalbox admin token create --workspace ${membership.slug} --name CI`}
+            command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
           >
             Make one here, or on the machine of the hub:
           </EmptyState>

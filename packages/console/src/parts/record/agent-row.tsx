@@ -4,6 +4,7 @@ import { nameOfAgent } from '../../api/fleet-queries.ts';
 import { classNames } from '../../class-names.ts';
 import { commandWords, pauseWords } from '../../format/agent-words.ts';
 import { plainText } from '../../format/text.ts';
+import { toolsWords } from '../../format/tool-words.ts';
 import { innerLinkClasses, rowLinkClasses } from '../page/page-parts.tsx';
 import { AgentSign } from '../status/agent-status.tsx';
 import { RelativeTime, useNow } from '../text/relative-time.tsx';
@@ -34,7 +35,9 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
         )}
       </div>
       <Held agent={agent} slug={slug} idleWord={pause?.tool === null ? pause.reason : undefined} />
-      <p className="hidden truncate text-sm text-muted lg:block">{servesOf(agent, labels)}</p>
+      <p className="hidden truncate text-sm text-muted lg:block" title={toolsWords(agent)}>
+        {[toolsWords(agent), servesOf(agent, labels)].filter(Boolean).join(' · ')}
+      </p>
       <p className="hidden truncate text-xs text-muted tabular-nums lg:block">
         {agent.agentVersion && <span title="Version">{plainText(agent.agentVersion)}</span>}
       </p>

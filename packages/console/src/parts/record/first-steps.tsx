@@ -48,7 +48,7 @@ function FirstCommands({ slug }: { slug: string }) {
     },
     {
       title: 'Start an agent',
-      text: 'It runs Claude Code or Codex on its own branch; add --command for another program.',
+      text: 'It runs Claude Code or Codex on its own branch; add --tool for another program.',
       command: `${signalbox} agent start`,
     },
   ];

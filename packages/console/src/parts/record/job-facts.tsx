@@ -6,6 +6,7 @@ import { type ActivityView, contextWords, viewActivity } from '../../format/acti
 import { attemptWords, kindWords } from '../../format/job-words.ts';
 import { plainText } from '../../format/text.ts';
 import { formatDuration } from '../../format/time.ts';
+import { toolWords } from '../../format/tool-words.ts';
 import { usageByModel, usageWords } from '../../format/usage-words.ts';
 import { CopyId } from '../form/copy-button.tsx';
 import { RelativeTime, useNow } from '../text/relative-time.tsx';
@@ -45,6 +46,7 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
             <AgentLink key="agent" slug={slug} name={agentName} agentId={agentId} />
           ),
         ],
+        ['Tool', toolWords(job)],
         ['Lease ends', job.status === 'running' ? timeOf(job.leaseExpiresAt) : null],
         ['Cancel requested', timeOf(job.cancelRequestedAt)],
         ['Created', timeOf(job.createdAt)],

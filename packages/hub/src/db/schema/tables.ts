@@ -287,6 +287,9 @@ export interface JobsTable {
   changed: Flag | null;
   /** Of the evidence of a job that is done. */
   verdict: 'verified' | 'gaps' | 'unverified' | null;
+  /** Of the last attempt that ended; before it, those that the job asks for. */
+  tool: string | null;
+  model: string | null;
 }
 
 export interface JobEventsTable {

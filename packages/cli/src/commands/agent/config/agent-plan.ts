@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { agentDefaults, CHECK_LIMIT_MS_DEFAULT, type CheckCommand } from '@signalbox/agent';
 import { configDirectory } from '../../../hub/config-file.ts';
-import type { Permissions } from '../choose-acp.ts';
-import type { ToolChoice } from '../choose-executor.ts';
+import { canAskPeople, type Permissions, type ToolChoice } from '../choose-executor.ts';
 import type { StartOptions } from '../start-options.ts';
 import {
   type AgentConfig,
@@ -67,7 +66,7 @@ export async function planAgent(
   options: Partial<StartOptions>,
   env: NodeJS.ProcessEnv,
 ): Promise<AgentPlan> {
-  const file = chooseFile(options.config, env);
+  const file = options.config ?? findDefaultFile(env);
   const config = file === null ? {} : await readSettingsFile(file, agentConfig);
   const general = planRepository(options, config);
   const entries = config.repositories?.value;
@@ -78,15 +77,12 @@ export async function planAgent(
     name: flag(options.name, '--name') ?? config.name ?? byDefault(hostname()),
     jobs: flag(options.jobs, '--jobs') ?? config.jobs ?? byDefault(1),
     labels: { ...config.labels?.value, ...sourced(options.label, '--label') },
-    readOnly: flag(options.readOnly, '--read-only') ?? config['read-only'] ?? byDefault(false),
-    lease: flag(options.lease, '--lease') ?? config.lease ?? byDefault(agentDefaults.leaseMs),
-    timeLimit:
-      flag(options.timeLimit, '--time-limit') ??
-      config['time-limit'] ??
-      byDefault(agentDefaults.jobTimeLimitMs),
-    hooks: flag(options.hooks, '--hooks') ?? config.hooks,
-    runAs: flag(options.runAs, '--run-as') ?? config['run-as'],
-    stateDir: flag(options.stateDir, '--state-dir') ?? config['state-dir'],
+    readOnly: config['read-only'] ?? byDefault(false),
+    lease: config.lease ?? byDefault(agentDefaults.leaseMs),
+    timeLimit: config['time-limit'] ?? byDefault(agentDefaults.jobTimeLimitMs),
+    hooks: config.hooks,
+    runAs: config['run-as'],
+    stateDir: config['state-dir'],
     repositories:
       entries?.map(({ value, from }) => ({
         reference: { value: value.path?.value ?? value.id?.value ?? '', from },
@@ -95,9 +91,7 @@ export async function planAgent(
   };
 }
 
-function chooseFile(given: string | false | undefined, env: NodeJS.ProcessEnv): string | null {
-  if (given === false) return null;
-  if (given !== undefined) return given;
+function findDefaultFile(env: NodeJS.ProcessEnv): string | null {
   const file = defaultConfigFile(env);
   return existsSync(file) ? file : null;
 }
@@ -107,73 +101,45 @@ function planRepository(
   config: AgentConfig,
   own: RepositorySettings = {},
 ): RepositoryPlan {
-  const permissions = flag(options.permissions, '--permissions');
   const share = { ...config.share?.value, ...own.share?.value };
   return {
     tool: planTool(options, (own.tool ?? config.tool)?.value ?? {}),
-    hold:
-      flag(options.hold, '--hold') ?? own.hold ?? config.hold ?? byDefault(agentDefaults.holdMs),
-    permissions:
-      permissions === undefined
-        ? [own.permissions, config.permissions].filter((each) => each !== undefined)
-        : [{ value: { file: permissions.value }, from: permissions.from }],
-    shareApprovals:
-      flag(options.shareApprovals, '--share-approvals') ?? share.approvals ?? byDefault('command'),
-    shareChanges:
-      flag(options.shareChanges, '--share-changes') ?? share.changes ?? byDefault('stat'),
-    base: flag(options.base, '--base') ?? own.base ?? config.base,
-    fetch: flag(options.fetch, '--fetch') ?? own.fetch ?? config.fetch ?? byDefault(false),
+    hold: own.hold ?? config.hold ?? byDefault(agentDefaults.holdMs),
+    permissions: [own.permissions, config.permissions].filter((each) => each !== undefined),
+    shareApprovals: share.approvals ?? byDefault('command'),
+    shareChanges: share.changes ?? byDefault('stat'),
+    base: own.base ?? config.base,
+    fetch: own.fetch ?? config.fetch ?? byDefault(false),
     checks:
       options.check?.map((command) => ({ value: { command }, from: '--check' })) ??
       (own.checks ?? config.checks)?.value ??
       [],
-    checkLimit:
-      flag(options.checkLimit, '--check-limit') ??
-      own['check-limit'] ??
-      config['check-limit'] ??
-      byDefault(CHECK_LIMIT_MS_DEFAULT),
-    repositoryChecks:
-      flag(options.repositoryChecks, '--repository-checks') ??
-      own['repository-checks'] ??
-      config['repository-checks'] ??
-      byDefault(false),
+    checkLimit: own['check-limit'] ?? config['check-limit'] ?? byDefault(CHECK_LIMIT_MS_DEFAULT),
+    repositoryChecks: own['repository-checks'] ?? config['repository-checks'] ?? byDefault(false),
     push: flag(options.push, '--push') ?? own.push ?? config.push ?? byDefault(false),
     pullRequest: flag(options.pr, '--pr') ?? own.pr ?? config.pr ?? byDefault(false),
     environment: { ...config.environment?.value, ...own.environment?.value },
   };
 }
 
-/** A flag that names a tool replaces the file's; other flags of the tool change single settings. */
+/** `--tool` replaces the file's tool with all its settings; `--model` changes that one setting. */
 function planTool(options: Partial<StartOptions>, inFile: ToolSettings): ToolSettings {
-  const isNamed = [options.executor, options.command, options.acp].some(
-    (name) => name !== undefined,
-  );
-  const allow = options.allow?.map((value) => ({ value, from: '--allow' }));
-  const flags = {
-    executor: flag(options.executor, '--executor'),
-    command: flag(options.command, '--command'),
-    acp: flag(options.acp, '--acp'),
-    model: flag(options.model, '--model'),
-    mode: flag(options.mode, '--mode'),
-    effort: flag(options.effort, '--effort'),
-    allow: flag(allow, '--allow'),
-    'permission-mode': flag(options.permissionMode, '--permission-mode'),
-    sandbox: flag(options.sandbox, '--sandbox'),
-    'trust-repository': flag(options.trustRepository, '--trust-repository'),
-  };
-  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
-  return { ...(isNamed ? {} : inFile), ...Object.fromEntries(given) };
+  const model = flag(options.model, '--model');
+  const name = flag(options.tool, '--tool');
+  const tool = name === undefined ? inFile : { name };
+  return model === undefined ? tool : { ...tool, model };
 }
 
 /** The choice of a tool, for a repository of an agent. */
-export async function toolChoiceOf(
-  plan: AgentPlan,
-  { tool, permissions, shareApprovals, shareChanges }: RepositoryPlan,
-): Promise<ToolChoice> {
+export function toolChoiceOf({
+  tool,
+  permissions,
+  shareApprovals,
+  shareChanges,
+}: RepositoryPlan): ToolChoice {
   const choice: ToolChoice = {
-    executor: tool.executor?.value,
-    command: tool.command?.value,
-    acp: tool.acp?.value,
+    name: tool.name?.value,
+    protocol: tool.protocol?.value,
     model: tool.model?.value,
     mode: tool.mode?.value,
     effort: tool.effort?.value,
@@ -182,16 +148,11 @@ export async function toolChoiceOf(
     sandbox: tool.sandbox?.value,
     trustRepository: tool['trust-repository']?.value,
   };
-  // A flag for questions is wrong where no tool asks. The file may be meant for another tool.
-  const plans = plan.repositories?.map((each) => each.plan) ?? [plan.general];
-  const isForOthers = plans.some((each) => each.tool.acp !== undefined);
-  const isInForce = ({ from }: Sourced<unknown>) =>
-    tool.acp !== undefined || (from.startsWith('--') && !isForOthers);
-  if (isInForce(shareApprovals)) choice.shareApprovals = shareApprovals.value;
-  // Tools without questions have no use for it, but the evidence of their jobs does.
-  if (tool.acp !== undefined) choice.shareChanges = shareChanges.value;
-  const inForce = permissions.filter(isInForce);
-  if (inForce.length > 0) choice.permissions = inForce.map(({ value }) => value);
+  if (!canAskPeople(choice)) return choice;
+  choice.shareChanges = shareChanges.value;
+  // By default it is a setting of every tool, and needs no adapter.
+  if (shareApprovals.from !== 'default') choice.shareApprovals = shareApprovals.value;
+  if (permissions.length > 0) choice.permissions = permissions.map(({ value }) => value);
   return choice;
 }
 

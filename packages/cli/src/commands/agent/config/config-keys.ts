@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import {
+  acpAdapters,
+  acpAgentNames,
   CHECK_COMMAND_CHARS_MAX,
   CHECK_LIMIT_MS_MAX,
   CHECKS_MAX,
@@ -16,8 +18,9 @@ import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
 import { isMap, isScalar, isSeq } from 'yaml';
 import { normalizeUrl } from '../../../hub/hub-session.ts';
+import { renamedKeys } from '../../../old-names.ts';
 import { parseDurationMs } from '../../../terminal/duration.ts';
-import type { Permissions } from '../choose-acp.ts';
+import { canAskPeople, type Permissions, toolProtocols } from '../choose-executor.ts';
 import {
   listOf,
   mapOf,
@@ -29,7 +32,7 @@ import {
   textsByName,
 } from './setting-reader.ts';
 
-/** The keys of the agent's configuration file. Each is named as its flag of `agent start`. */
+/** The keys of the agent's configuration file. Flags of `agent start` are named as their keys. */
 
 const text = scalar('a text', (value) => (value.trim() === '' ? undefined : value));
 
@@ -160,9 +163,8 @@ const environment = textsByName((name) => {
 });
 
 const toolKeys = {
-  executor: oneOf(['claude', 'codex']),
-  command: text,
-  acp: text,
+  name: text,
+  protocol: oneOf(toolProtocols),
   model: text,
   mode: text,
   effort: text,
@@ -172,29 +174,39 @@ const toolKeys = {
   'trust-repository': toggle,
 };
 
-/** Settings of a tool that only one kind of tool has. */
-const toolNeeds: Readonly<Partial<Record<keyof typeof toolKeys, string>>> = {
-  ...{ mode: 'acp', effort: 'acp', sandbox: 'executor: codex' },
-  allow: 'executor: claude',
-  'permission-mode': 'executor: claude',
-  'trust-repository': 'executor: claude',
+/** Settings of a tool's own command line, by the tool that has them. */
+const commandLineKeys: Readonly<Partial<Record<keyof typeof toolKeys, string>>> = {
+  ...{ allow: 'claude', 'permission-mode': 'claude', 'trust-repository': 'claude' },
+  sandbox: 'codex',
 };
 
-const tool = mapOf(toolKeys, {}, (values, place, node) => {
-  const { executor, command, acp, model } = values;
-  const kinds = [executor && 'executor', command && 'command', acp && 'acp'].filter(Boolean);
-  if (kinds.length > 1) {
-    place.report(node, `${place.key} must have only one of ${kinds.join(' and ')}.`);
+const tool = mapOf(toolKeys, renamedKeys.tool, (values, place, node) => {
+  const { name, protocol, model, mode, effort } = values;
+  const isCommand = name !== undefined && !acpAgentNames.includes(name.value);
+  const choice = { name: name?.value, protocol: protocol?.value };
+  const report = (from: string, key: string, rest: string) =>
+    place.reportAt(from, `${place.key}.${key} ${rest}`);
+  if (
+    protocol?.value === 'cli' &&
+    name !== undefined &&
+    !isCommand &&
+    !(name.value in acpAdapters)
+  ) {
+    report(protocol.from, 'protocol', `must be acp for ${name.value}.`);
   }
-  const kind = acp === undefined ? `executor: ${executor?.value}` : 'acp';
-  if (command !== undefined && model !== undefined) {
-    place.reportAt(model.from, `${place.key}.model does not reach a command; delete it.`);
+  if (isCommand && protocol?.value !== 'acp' && model !== undefined) {
+    report(model.from, 'model', 'does not reach a command; delete it.');
   }
-  for (const [name, needed] of Object.entries(toolNeeds)) {
-    const given = values[name as keyof typeof toolKeys];
-    if (given === undefined || kind === needed) continue;
-    place.reportAt(given.from, `${place.key}.${name} needs ${place.key}.${needed}.`);
+  for (const [key, given] of Object.entries({ mode, effort })) {
+    if (given === undefined || canAskPeople(choice)) continue;
+    report(given.from, key, `needs ${place.key}.protocol: acp.`);
   }
+  for (const [key, owner] of Object.entries(commandLineKeys)) {
+    const given = values[key as keyof typeof toolKeys];
+    if (given === undefined || (name?.value === owner && protocol?.value === 'cli')) continue;
+    report(given.from, key, `needs ${place.key}.name: ${owner} and ${place.key}.protocol: cli.`);
+  }
+  if (node.items.length === 0) place.report(node, `${place.key} must have a name.`);
 });
 
 const share = mapOf({
@@ -261,26 +273,28 @@ export type AgentSettings = Settings<typeof agentKeys>;
 export type ToolSettings = Settings<typeof toolKeys>;
 export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;
 
-/** Settings that only a tool with questions has. */
-const acpOnly = ['permissions', 'share'] as const;
-
 /** Refuses settings that would have no effect. */
 function refuseIdle(config: Settings<(typeof agentConfig)['keys']>, place: Place): void {
   const repositories = config.repositories?.value ?? [];
-  const tools = repositories.map(({ value }) => value.tool ?? config.tool);
-  const hasAcp = (one: RepositorySettings['tool']) => one?.value.acp !== undefined;
+  const canAsk = ({ value }: { value: ToolSettings } = { value: {} }) =>
+    canAskPeople({ name: value.name?.value, protocol: value.protocol?.value });
   if (config.repositories?.value.length === 0) {
     const sentence = 'repositories must have at least one repository.';
     place.reportAt(config.repositories.from, sentence);
   }
-  const isUsed = repositories.length === 0 ? hasAcp(config.tool) : tools.some(hasAcp);
-  for (const name of acpOnly) {
-    const given = config[name];
-    if (given !== undefined && !isUsed) place.reportAt(given.from, `${name} needs tool.acp.`);
-    for (const [index, { value }] of repositories.entries()) {
-      const own = value[name];
-      if (own === undefined || hasAcp(tools[index])) continue;
-      place.reportAt(own.from, `repositories[${index}].${name} needs tool.acp.`);
+  const refuse = (settings: RepositorySettings, prefix: string) => {
+    const { permissions: rules, share: shared } = settings;
+    const idle = { permissions: rules, 'share.approvals': shared?.value.approvals };
+    for (const [key, given] of Object.entries(idle)) {
+      if (given === undefined) continue;
+      place.reportAt(given.from, `${prefix}${key} needs a tool that asks: see tool.protocol.`);
     }
+  };
+  const tools = repositories.map(({ value }) => value.tool ?? config.tool);
+  if (repositories.length === 0 ? !canAsk(config.tool) : !tools.some((each) => canAsk(each))) {
+    refuse(config, '');
+  }
+  for (const [index, { value }] of repositories.entries()) {
+    if (!canAsk(tools[index])) refuse(value, `repositories[${index}].`);
   }
 }

@@ -52,9 +52,10 @@ function agentRows(plan: AgentPlan): Row[] {
 function repositoryRows(plan: RepositoryPlan): Row[] {
   const { tool, permissions, environment } = plan;
   const { allow, ...single } = tool;
-  const isNamed = tool.executor ?? tool.command ?? tool.acp;
   return [
-    isNamed === undefined ? [{ key: 'tool', value: 'the first on the PATH', from: 'default' }] : [],
+    tool.name === undefined
+      ? [{ key: 'tool.name', value: 'the first on the PATH', from: 'default' }]
+      : [],
     ...Object.entries<Sourced<string | boolean> | undefined>(single).map(([name, value]) =>
       row(`tool.${name}`, value),
     ),

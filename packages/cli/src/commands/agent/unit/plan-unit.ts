@@ -88,7 +88,7 @@ function programOf(env: NodeJS.ProcessEnv, path: string): [string, ...string[]] 
   if (launcher === null) {
     const message = 'npx keeps this command only for a while, too short for a service.';
     throw new CliError(exitCodes.usage, 'SERVICE_NEEDS_INSTALL', message, {
-      fix: 'npm install --global @signalbox/cli, then: signalbox agent install',
+      fix: 'npm install --global @signalbox/cli, then: signalbox agent service install',
     });
   }
   const hasNode = path.split(delimiter).some((folder) => existsSync(join(folder, 'node')));

@@ -12,7 +12,7 @@ export interface Service {
 
 /** Only files with this line are replaced and removed. */
 export const SERVICE_MARK =
-  'Written by `signalbox agent install`. Run it again to change this file.';
+  'Written by `signalbox agent service install`. Run it again to change this file.';
 
 /** Between a stop and SIGKILL: the agent ends its tools in 10 s, and delivers for 30 s. */
 const STOP_SECONDS = 60;

@@ -34,7 +34,7 @@ export function findServiceHost(
 ): ServiceHost {
   if (platform === 'linux') return systemd(env);
   if (platform === 'darwin') return launchd(env);
-  const message = `signalbox agent install knows systemd and launchd, and not ${platform}.`;
+  const message = `signalbox agent service install knows systemd and launchd, and not ${platform}.`;
   throw new CliError(exitCodes.usage, 'SERVICE_UNSUPPORTED', message, {
     fix: 'Let another service run: signalbox agent start',
   });

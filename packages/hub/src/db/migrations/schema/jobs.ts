@@ -26,7 +26,9 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     root_job_id TEXT,
     title TEXT,
     changed INTEGER,
-    verdict TEXT`;
+    verdict TEXT,
+    tool TEXT,
+    model TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {

@@ -19,7 +19,7 @@ interface Options {
 }
 
 /**
- * `signalbox admin token create`: creates a token for a program (a service principal), through
+ * `signalbox admin tokens create`: creates a token for a program (a service principal), through
  * direct access to the database; the hub may be running or stopped. The token is shown only once.
  * With `--json`: `{ok, token, tokenId, workspaceId, workspaceSlug, scopes, expiresAt}`.
  */
@@ -37,9 +37,9 @@ export const command = defineCommand<Options>({
     addJsonOption(program);
     addSettings(program.optionsGroup('Which hub:'), databaseSettings);
     addExamples(program, [
-      ['signalbox admin token create -w acme --name CI', 'prints the token, once'],
+      ['signalbox admin tokens create -w acme --name CI', 'prints the token, once'],
       [
-        'signalbox admin token create -w acme --name bot --scopes read,enqueue',
+        'signalbox admin tokens create -w acme --name bot --scopes read,enqueue',
         'with fewer scopes',
       ],
     ]);

@@ -14,7 +14,7 @@ import { oneLine } from '../terminal/text.ts';
 type Options = HubOptions & { scope?: Scope[]; expires?: number };
 
 /**
- * `signalbox tokens mint NAME`: prints a token for a program, only this once. With `--json`: `{ok,
+ * `signalbox tokens create NAME`: prints a token for a program, only this once. With `--json`: `{ok,
  * token, serviceToken}`.
  */
 export const command = defineCommand<Options>({
@@ -30,7 +30,7 @@ export const command = defineCommand<Options>({
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
-      ['signalbox tokens mint ci --scope agent --expires 90d', 'for agents in CI'],
+      ['signalbox tokens create ci --scope agent --expires 90d', 'for agents in CI'],
     ]);
   },
 

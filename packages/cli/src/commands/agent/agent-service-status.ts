@@ -8,7 +8,7 @@ import { programIn } from './unit/unit-file.ts';
 import { findServiceHost, isRunning } from './unit/unit-host.ts';
 
 /**
- * `signalbox agent status`: shows the service of an agent. Exits with 1 if it does not run. With
+ * `signalbox agent service status`: shows the service of an agent. Exits with 1 if it does not run. With
  * `--json`: `{ok, service, file, installed, running, missingProgram}`.
  */
 export const command = defineCommand<ServiceOptions>({
@@ -36,7 +36,7 @@ export const command = defineCommand<ServiceOptions>({
       ['Program', missingProgram === null ? program : `${missingProgram} ${yellow('is missing')}`],
       ['Log', installed ? host.logLine(name) : null],
     ]);
-    const fix = installed && missingProgram === null ? null : 'signalbox agent install';
+    const fix = installed && missingProgram === null ? null : 'signalbox agent service install';
     if (fix !== null) io.note(`  ${io.errorStyles.dim('Fix')}  ${fix}`);
     return code;
   },

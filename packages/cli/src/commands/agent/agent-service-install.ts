@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { addExamples, defineCommand } from '../../command-module.ts';
 import type { Io } from '../../terminal/io.ts';
 import { printFields } from '../../terminal/table.ts';
-import { planAgent } from './config/agent-plan.ts';
+import { chooseExecutor } from './choose-executor.ts';
+import { type AgentPlan, planAgent, toolChoiceOf } from './config/agent-plan.ts';
 import {
   addServiceOptions,
   checkServiceName,
@@ -20,7 +21,7 @@ interface Options extends ServiceOptions {
 }
 
 /**
- * `signalbox agent install`: lets systemd or launchd keep an agent of this user running. Writes the
+ * `signalbox agent service install`: lets systemd or launchd keep an agent of this user running. Writes the
  * whole file or none. With `--json`: `{ok, service, file, content, started}`.
  */
 export const command = defineCommand<Options>({
@@ -31,9 +32,9 @@ export const command = defineCommand<Options>({
       .option('--no-start', 'write the file, and start nothing');
     addServiceOptions(program);
     addExamples(program, [
-      ['signalbox agent install --dry-run', 'show the unit'],
-      ['signalbox agent install', 'install it, or replace it after a change'],
-      ['signalbox agent install --service night --config night.yaml', 'a second agent'],
+      ['signalbox agent service install --dry-run', 'show the unit'],
+      ['signalbox agent service install', 'install it, or replace it after a change'],
+      ['signalbox agent service install --service night --config night.yaml', 'a second agent'],
     ]);
   },
 
@@ -41,7 +42,10 @@ export const command = defineCommand<Options>({
     const name = checkServiceName(options.service);
     const host = findServiceHost(io.env);
     // A mistake in the file is found here, not in the log of a service that does not start.
-    await planAgent(options.config === undefined ? {} : { config: options.config }, io.env);
+    const config = options.config === undefined ? {} : { config: options.config };
+    const plan = await planAgent(config, io.env);
+    // The service has no terminal on which it could offer to install an adapter.
+    if (io.isInteractive && !options.dryRun) await offerAdapters(plan, io);
     const service = await planService(io.env, { name, config: options.config });
     const install = { host, name, file: host.fileOf(name), content: host.contentOf(service) };
     const before = await readServiceFile(install.file);
@@ -56,6 +60,16 @@ export const command = defineCommand<Options>({
     return undefined;
   },
 });
+
+async function offerAdapters(plan: AgentPlan, io: Io): Promise<void> {
+  const plans = plan.repositories?.map((each) => each.plan) ?? [plan.general];
+  for (const each of plans) {
+    const { warnings } = await chooseExecutor(toolChoiceOf(each), io, {
+      runAs: plan.runAs !== undefined,
+    });
+    for (const warning of warnings) io.note(warning);
+  }
+}
 
 interface Install {
   host: ServiceHost;
@@ -96,7 +110,10 @@ function sayInstalled(io: Io, { host, name, file }: Install, isStarted: boolean)
   printFields(io, [
     ['File', file],
     ['Log', host.logLine(name)],
-    ['Status', `signalbox agent status${name === 'signalbox-agent' ? '' : ` --service ${name}`}`],
+    [
+      'Status',
+      `signalbox agent service status${name === 'signalbox-agent' ? '' : ` --service ${name}`}`,
+    ],
     ['Note', host.advice()],
   ]);
 }

@@ -19,7 +19,7 @@ interface Options {
 }
 
 /**
- * `signalbox admin member add`: prints an invitation link for a person, through direct access to
+ * `signalbox admin members invite`: prints an invitation link for a person, through direct access to
  * the database; the hub may be running or stopped. The link is shown only once. With `--json`:
  * `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role, expiresAt, address:
  * {baseUrl, source}}`.
@@ -34,7 +34,7 @@ export const command = defineCommand<Options>({
     addSettings(program.optionsGroup('Which hub:'), linkSettings);
     addExamples(program, [
       [
-        'signalbox admin member add -w acme --email ada@acme.dev --role owner',
+        'signalbox admin members invite -w acme --email ada@acme.dev --role owner',
         'prints a link to send',
       ],
     ]);
