@@ -137,7 +137,10 @@ describe('limits of accounts and budgets under the real tool', {
       const { job } = answer;
       assert.equal(job.status, 'canceled');
       // D11: the adapter's own notes and stacks are no output of the job.
-      assert.doesNotMatch(logOf(answer), /^Unexpected case|^ +at |^\[session\/|^Session [0-9a-f-]+/m);
+      assert.doesNotMatch(
+        logOf(answer),
+        /^Unexpected case|^ +at |^\[session\/|^Session [0-9a-f-]+/m,
+      );
       assert.ok(Number(job.usage?.inputTokens) >= 1_000, JSON.stringify(job.usage));
     });
   }
