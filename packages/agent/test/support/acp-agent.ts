@@ -269,6 +269,10 @@ acp
       modes: { currentModeId: 'auto', availableModes },
     };
   })
+  .onRequest(acp.methods.agent.session.setConfigOption, ({ params }) => {
+    note(`sets ${params.configId} ${params.value}`);
+    return { configOptions: [] };
+  })
   .onRequest(acp.methods.agent.session.setMode, ({ params }) => {
     note(`mode ${params.modeId}`);
     return {};
