@@ -25,7 +25,7 @@ interface OfferedToolsOptions {
 export type OfferedTools = () => AgentTool[];
 
 /**
- * What an agent offers: the tools of its repositories. A tool over ACP tells its models with a
+ * Lists the tools of an agent's repositories for the hub. A tool over ACP tells its models with a
  * session, so they are kept for the next start of the agent.
  */
 export async function createOfferedTools({

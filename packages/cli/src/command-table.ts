@@ -78,19 +78,19 @@ export const commandTable: readonly CommandEntry[] = [
     words: ['agent', 'service', 'install'],
     group: groups.machine,
     summary: 'keep an agent running, as a service of systemd or launchd',
-    load: () => import('./commands/agent/agent-service-install.ts'),
+    load: () => import('./commands/agent/agent-install.ts'),
   },
   {
     words: ['agent', 'service', 'remove'],
     group: groups.machine,
     summary: 'end that service and remove it',
-    load: () => import('./commands/agent/agent-service-remove.ts'),
+    load: () => import('./commands/agent/agent-remove.ts'),
   },
   {
     words: ['agent', 'service', 'status'],
     group: groups.machine,
     summary: 'show whether that service runs',
-    load: () => import('./commands/agent/agent-service-status.ts'),
+    load: () => import('./commands/agent/agent-status.ts'),
   },
   {
     words: ['cloud-ai', 'start'],

@@ -51,14 +51,14 @@ export const renamedKeys = {
   },
 } as const;
 
-/** What replaces the command of a line; null if the line has no old one. */
+/** Finds the command that replaces an old one of a line; null if the line has no old one. */
 export function newCommandOf(argv: readonly string[]): { before: string; after: string } | null {
   const words = argv.filter((word) => !word.startsWith('-')).join(' ');
   const before = Object.keys(renamedCommands).find((old) => `${words} `.startsWith(`${old} `));
   return before === undefined ? null : { before, after: renamedCommands[before] ?? '' };
 }
 
-/** What replaces a flag that a command does not know; null if it never had it. */
+/** Finds the flag or key that replaces a flag that a command does not know; null if it never had it. */
 export function newFlagOf(words: readonly string[], flag: string): string | null {
   return renamedFlags[words.join(' ')]?.[flag] ?? null;
 }

@@ -80,7 +80,7 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     model: 'claude-sonnet-4-5-20250929',
   });
   assert.deepEqual(run.result.evidence.executor, {
-    name: 'claude',
+    ...{ name: 'claude', tool: 'claude' },
     version: 'claude 9.9.9',
     sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
     mode: 'acceptEdits',

@@ -266,6 +266,10 @@ acp
     const choice = { currentValue: 'small', options: [{ value: 'small', name: 'Small' }] };
     return { sessionId, configOptions: [{ ...model, ...choice }], modes };
   })
+  .onRequest(acp.methods.agent.session.setConfigOption, ({ params }) => {
+    note(`sets ${params.configId} ${params.value}`);
+    return { configOptions: [] };
+  })
   .onRequest(acp.methods.agent.session.setMode, ({ params }) => {
     note(`mode ${params.modeId}`);
     return {};

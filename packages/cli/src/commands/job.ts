@@ -62,7 +62,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, events}`; with `--follow`, lines `{event}` and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, events}`; with `--follow`, lines `{event}` and a final
+ * line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

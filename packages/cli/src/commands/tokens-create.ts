@@ -14,8 +14,8 @@ import { oneLine } from '../terminal/text.ts';
 type Options = HubOptions & { scope?: Scope[]; expires?: number };
 
 /**
- * `signalbox tokens create NAME`: prints a token for a program, only this once. With `--json`: `{ok,
- * token, serviceToken}`.
+ * `signalbox tokens create NAME`: prints a token for a program, only this once. With `--json`:
+ * `{ok, token, serviceToken}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

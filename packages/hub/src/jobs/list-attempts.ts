@@ -57,7 +57,7 @@ function factsOf({ kind, at, agent_id: agentId, data }: JobEventRow): Partial<Jo
   const { executor, verdict } = asObject(evidence) ?? {};
   const { tool } = asObject(executor) ?? {};
   // It passed the contract's schema when it was written.
-  const used = (usage ?? null) as Usage | null;
+  const used: Usage | null = usage ?? null;
   return {
     endedAt: timestampOf(at),
     outcome: outcomes[kind] ?? null,

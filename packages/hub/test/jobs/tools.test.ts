@@ -121,7 +121,7 @@ test('a child keeps the tool of its job, and may choose one that an agent offers
   const spawn = async (own: object, asked: object) => {
     const jobId = await h.ask(own);
     await h.claim({ agentId: one });
-    const children = [{ kind: 'work' as const, prompt: 'Go on.', requirements: { ...asked } }];
+    const children = [{ kind: 'work' as const, prompt: 'Continue.', requirements: { ...asked } }];
     const held = { workspaceId, jobId, agentId: one, outcome: 'done' as const };
     const { result } = await h.call(jobs.complete, { ...held, children });
     const [child = ''] = result.spawnedJobIds;

@@ -32,7 +32,7 @@ export const acpAdapters: Readonly<Record<string, AcpAdapter>> = {
   codex: adapterOf('codex', 'codex-acp', 22),
 };
 
-/** Where an adapter is installed. The version is part of it, so that another one is another place. */
+/** Where an adapter is installed. Its version is part of the path. */
 export function adapterFolder(adapter: AcpAdapter, adaptersDir: string): string {
   return join(adaptersDir, adapter.package.slice(adapter.package.indexOf('/') + 1));
 }

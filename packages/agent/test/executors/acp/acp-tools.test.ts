@@ -41,6 +41,7 @@ test('a tool over ACP tells its models with a session, also to the next start', 
     requirements: { tool: 'acp', model: 'small' },
   });
   assert.equal((await h.until(own.jobId, 'done', 'failed')).status, 'done');
+  assert.ok(h.toolLog().includes('sets model small'), 'the model reaches the tool');
 });
 
 test('an agent refuses a job for a tool that its person has not offered', async (t) => {

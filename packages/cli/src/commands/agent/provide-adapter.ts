@@ -83,7 +83,7 @@ async function askPerson(name: string, adapter: AcpAdapter, io: Io, dir: string)
   io.note(`It runs the ${adapter.tool} that you have installed.`);
   const rows = [
     { label: 'Install it', hint: '' },
-    { label: 'Go on without it', hint: 'commands that need a permission are refused' },
+    { label: 'Continue without it', hint: 'commands that need a permission are refused' },
   ];
   return (await askChoice(io, 'Install the adapter?', rows, 0)) === 0;
 }

@@ -19,8 +19,8 @@ interface Options {
 }
 
 /**
- * `signalbox admin members invite`: prints an invitation link for a person, through direct access to
- * the database; the hub may be running or stopped. The link is shown only once. With `--json`:
+ * `signalbox admin members invite`: prints an invitation link for a person, through direct access
+ * to the database; the hub may be running or stopped. The link is shown only once. With `--json`:
  * `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role, expiresAt, address:
  * {baseUrl, source}}`.
  */

@@ -8,8 +8,8 @@ import { programIn } from './unit/unit-file.ts';
 import { findServiceHost, isRunning } from './unit/unit-host.ts';
 
 /**
- * `signalbox agent service status`: shows the service of an agent. Exits with 1 if it does not run. With
- * `--json`: `{ok, service, file, installed, running, missingProgram}`.
+ * `signalbox agent service status`: shows the service of an agent. Exits with 1 if it does not run.
+ * With `--json`: `{ok, service, file, installed, running, missingProgram}`.
  */
 export const command = defineCommand<ServiceOptions>({
   describe: addServiceOptions,

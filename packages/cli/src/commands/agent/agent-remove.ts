@@ -7,8 +7,8 @@ import { readServiceFile } from './unit/unit-disk.ts';
 import { findServiceHost, isRunning, runLine } from './unit/unit-host.ts';
 
 /**
- * `signalbox agent service remove`: ends the service of an agent and removes its file. Its jobs return
- * to the queue; logins, clones and configuration stay. With `--json`: `{ok, service, file}`.
+ * `signalbox agent service remove`: ends the service of an agent and removes its file. Its jobs
+ * return to the queue; logins, clones and configuration stay. With `--json`: `{ok, service, file}`.
  */
 export const command = defineCommand<ServiceOptions>({
   describe: addServiceOptions,

@@ -21,8 +21,8 @@ interface Options extends ServiceOptions {
 }
 
 /**
- * `signalbox agent service install`: lets systemd or launchd keep an agent of this user running. Writes the
- * whole file or none. With `--json`: `{ok, service, file, content, started}`.
+ * `signalbox agent service install`: lets systemd or launchd keep an agent of this user running.
+ * Writes the whole file or none. With `--json`: `{ok, service, file, content, started}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
