@@ -51,7 +51,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (line !== null) process.stdout.write(`\nTo use signalbox in any folder:  ${line}\n`);
 }
 
-/** Whether a person starts a hub for this machine: at a terminal, and with no setting of a server. */
+/** Whether a person starts a hub for this machine: at a terminal, without settings of a server. */
 async function isForPerson(flags: readonly string[]): Promise<boolean> {
   const { stdin, stdout, env } = process;
   if (!stdin.isTTY || !stdout.isTTY || env.CI) return false;

@@ -139,7 +139,7 @@ test('outside of a clone it runs hub and console alone', async () => {
     env: env(),
   });
   await running.says(/sign-in-link#token=\S+\n/);
-  await running.says(/To let an agent work on a clone, run there: +\S+ ?up/);
+  await running.notes(/To let an agent work on a clone, run there: +\S+ ?up/);
   running.child.kill('SIGTERM');
   const { exitCode, stderr } = await running.ended;
   assert.equal(exitCode, exitCodes.ok, stderr);

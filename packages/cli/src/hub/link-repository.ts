@@ -22,7 +22,7 @@ interface LinkedRepository {
  * Registers the repository of a clone in the workspace, by the hash of its remote, and stores the
  * path of the clone on this machine.
  *
- * @param chosenLabel the repository's name for people; absent: the one that it has, else the clone's.
+ * @param chosenLabel the repository's name for people; absent: the one it has, else the clone's.
  */
 export async function linkRepository(
   { env, signal }: Pick<Io, 'env' | 'signal'>,

@@ -108,7 +108,7 @@ async function fill(
   }
 }
 
-/** Refuses a hub of which a backup would be worth nothing: without a workspace, or without its key. */
+/** Refuses a hub without a workspace, or without its key: its backup would be worth nothing. */
 async function requireWhole(reader: Reader, { dataDir, secretKey }: BackupSource): Promise<void> {
   const workspaces = await listAllWorkspaces(reader);
   if (workspaces.length === 0) {

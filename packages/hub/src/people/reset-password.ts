@@ -51,8 +51,8 @@ type Origin = Pick<RequestContext, 'address' | 'userAgent' | 'cookies'>;
  * chooses the password, so signing in with it would prove nothing more.
  *
  * Somebody else may have known the old password. So all other access that the account gave ends in
- * the same transaction: sessions and sign-in links here; device tokens, service tokens that the person created, and
- * open invitations that they created by `onPasswordReset`.
+ * the same transaction: sessions and sign-in links here; device tokens, service tokens that the
+ * person created, and open invitations that they created by `onPasswordReset`.
  *
  * @returns the person, and the secret for the session's cookie.
  * @throws HubError PASSWORD_RESET_LINK_INVALID; RATE_LIMITED; INVALID_REQUEST, if it is common.

@@ -25,7 +25,7 @@ import type { Config } from './config.ts';
 import { HubMissingError } from './hub-place.ts';
 
 /*
- * What `signalbox up` needs of the hub of this machine: an owner, a login and a link, without a
+ * The access of `signalbox up` to the hub of this machine: an owner, a login and a link, without a
  * form. Like the commands of the operator, it has direct access to the database.
  */
 
@@ -89,7 +89,7 @@ export interface LocalAccessDraft {
 }
 
 /**
- * Lets the person at this machine use its hub: creates the first owner if there is none, a link
+ * Lets the person at this machine use its hub: creates the first owner of a hub without people, a link
  * that signs in, and a token for the machine.
  *
  * @throws HubError SLUG_TAKEN; WORKSPACE_NOT_FOUND if the people of the hub own no workspace;

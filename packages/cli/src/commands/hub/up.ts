@@ -100,8 +100,12 @@ export async function bringUp(given: Io, choice: UpChoice): Promise<ExitCode> {
     const session = { client, baseUrl, workspaceId: login.workspaceId };
     if (clone !== null) await linkRepository(io, session, clone);
     sayUp(io, choice, { baseUrl, access, login, isStarted: started.hub !== null });
-    const ended = clone === null ? noClone(io) : await runAgent(io, login, clone, started.hub);
-    if (started.hub !== null && ended !== 'signal') await untilSignal();
+    const left = clone === null ? noClone : await runAgent(io, login, clone, started.hub);
+    if (left === null) return exitCodes.ok;
+    // Before the note: who reads it may press Ctrl-C.
+    const stopped = started.hub === null ? Promise.resolve() : untilSignal();
+    io.note(asTyped(left));
+    await stopped;
     return exitCodes.ok;
   } catch (error) {
     throw explainHubError(error);
@@ -241,23 +245,18 @@ function sayUp(io: Io, { config, clone, opensBrowser }: UpChoice, up: Up): void 
   io.print();
 }
 
-function noClone(io: Io): 'none' {
-  if (!io.json) {
-    io.print(asTyped('To let an agent work on a clone, run there:  signalbox up'));
-  }
-  return 'none';
-}
+const noClone = 'To let an agent work on a clone, run there:  signalbox up';
 
 /**
  * Runs an agent for the clone.
- * @returns `signal` if a person has ended it; `none` if it could not start, or ended by itself.
+ * @returns null if a person has ended it by a signal; else why none runs now.
  */
 async function runAgent(
   io: Io,
   login: Login,
   clone: Clone,
   hub: Hub | null,
-): Promise<'signal' | 'none'> {
+): Promise<string | null> {
   let isEnded = false;
   try {
     await startForClone(io, login, clone, {
@@ -266,18 +265,14 @@ async function runAgent(
       },
       sameSignalMs: io.env.npm_lifecycle_event === undefined ? 0 : SAME_SIGNAL_MS,
     });
+    return isEnded ? null : 'The agent has ended.';
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    if (error.code === 'AGENT_ALREADY_RUNNING') {
-      io.note('An agent works on this clone already.');
-    } else {
-      // The hub stays, if this command runs it: the console is open.
-      if (hub === null) throw error;
-      const fix = error.fix === null ? '' : ` ${asTyped(error.fix)}`;
-      io.note(`${io.errorStyles.yellow('!')} No agent was started. ${error.message}${fix}`);
-    }
+    if (error.code === 'AGENT_ALREADY_RUNNING') return 'An agent works on this clone already.';
+    // The hub stays, if this command runs it: the console is open.
+    if (hub === null) throw error;
+    return `No agent was started. ${error.message} ${error.fix ?? ''}`.trimEnd();
   }
-  return isEnded ? 'signal' : 'none';
 }
 
 async function untilSignal(): Promise<void> {
