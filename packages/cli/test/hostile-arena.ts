@@ -156,6 +156,7 @@ export async function attackIn(arena: Arena, name: Attack) {
   while (job.finishedAt === null) {
     await new Promise((resolve) => setTimeout(resolve, 30));
     ({ job } = await client.jobs.get(ref));
+    assert.equal(job.maxAttempts, 1, 'its attempt counts');
   }
   const { events } = await client.jobEvents.listForJob({ ...ref, limit: 1_000 });
   assert.ok(!existsSync(pwned), existsSync(pwned) ? readFileSync(pwned, 'utf8') : '');
