@@ -287,15 +287,16 @@ describe('the inbox, where people answer the questions of agents', {
   });
 
   it('is used by keyboard alone: move, pick, answer, undo, answer again, dismiss', async () => {
-    const second = await ask({ prompt: 'The older one?' });
-    const first = await ask({ prompt: 'The newer one?' });
+    const first = await ask({ prompt: 'The older one?' });
+    const second = await ask({ prompt: 'The newer one?' });
     const page = await visit(person);
-    await page.goto(inbox);
-    await question(page, 'The newer one?').waitFor();
-    await page.keyboard.press('j');
+    await page.goto(pathOf(first));
     await question(page, 'The older one?').waitFor();
-    await page.keyboard.press('k');
+    await page.getByRole('link', { name: /The older one/ }).waitFor();
+    await page.keyboard.press('j');
     await question(page, 'The newer one?').waitFor();
+    await page.keyboard.press('k');
+    await question(page, 'The older one?').waitFor();
     await page.keyboard.press('2');
     await page.locator('input[type=radio]:focus').waitFor();
     assert.equal(await radio(page, 'red').isChecked(), true);
@@ -316,7 +317,7 @@ describe('the inbox, where people answer the questions of agents', {
     await page.getByRole('status').getByText('You answered').waitFor();
     assert.equal((await read(first)).resolution?.value, 'green, 1 of 2 tones');
     await page.keyboard.press('j');
-    await question(page, 'The older one?').waitFor();
+    await question(page, 'The newer one?').waitFor();
     // Nothing is recommended, so nothing is sent without a choice.
     await page.keyboard.press('Control+Enter');
     await page.getByText('Pick an answer first.').waitFor();
@@ -363,11 +364,41 @@ describe('the inbox, where people answer the questions of agents', {
     });
   }
 
+  it('answers alike questions together, and takes all answers back', async () => {
+    const draft = {
+      prompt: 'Which region?\n\n| region | cost |\n|---|---|\n| eu | 1 |\n\n`code`',
+      options: [{ value: 'eu' }, { value: 'us' }],
+    };
+    const ids: string[] = [];
+    for (let at = 0; at < 36; at++) ids.push(await ask(draft));
+    await lookOnScreens('alike', person, inbox, async (page) => {
+      await page.getByRole('link', { name: /36 × Which region\?/ }).click();
+      await page.getByRole('article').getByRole('cell', { name: 'eu' }).waitFor();
+      await button(page, 'Answer all 36 like this').waitFor();
+    });
+    const page = await visit(person);
+    await page.goto(inbox);
+    await page.getByRole('link', { name: /36 × Which region\?/ }).click();
+    await radio(page, 'eu').check();
+    const all = button(page, 'Answer all 36 like this');
+    await all.click();
+    await page.getByText('Answered 36 questions').waitFor();
+    await page.getByText('You answered').waitFor();
+    await page.locator('[data-base-ui-portal]').getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: /36 × Which region\?/ }).waitFor();
+    await radio(page, 'us').check();
+    await all.click();
+    await page.getByRole('link', { name: /Which region/ }).waitFor({ state: 'detached' });
+    for (const id of ids) assert.equal((await read(id)).resolution?.value, 'us');
+    await page.context().close();
+  });
+
   it('takes an answered question from the inbox of everybody else', async () => {
     const uncertaintyId = await ask({ prompt: 'Gone soon?' });
     const page = await visit(person);
     const other = await visit(member);
-    for (const each of [page, other]) await each.goto(inbox);
+    await page.goto(pathOf(uncertaintyId));
+    await other.goto(inbox);
     const row = other.getByRole('link', { name: /Gone soon/ });
     await row.waitFor();
     await question(page, 'Gone soon?').waitFor();

@@ -366,8 +366,14 @@ test('ask prints the answer, and its exit code says what became of the question'
   assert.deepEqual(JSON.parse(again.stdout), {
     ...{ uncertaintyId: question.uncertaintyId, status: 'answered', answer: 'yes' },
   });
-  const other = place.run(['ask', 'Which?', '--json'], { env });
+  const which = ['ask', 'Which?', '--option', 'a', '--recommend', 'a', '--deadline', '2h'];
+  const parked = await place.run([...which, '--wait', '1s'], { env });
+  assert.equal(parked.exitCode, exitCodes.blocked, parked.stderr);
   const [newest] = await questionsOf(held.jobId, 2);
+  assert.partialDeepStrictEqual(newest, { recommendedValue: 'a', onDeadline: 'keep_waiting' });
+  assert.ok(Date.parse(newest?.deadlineAt ?? '') > Date.now());
+  // The deadline is another moment now; the question is the same.
+  const other = place.run([...which, '--json'], { env });
   await answer(newest?.uncertaintyId ?? '', '', 'dismissed');
   assert.equal((await other).exitCode, exitCodes.canceled);
   await endJob(held);

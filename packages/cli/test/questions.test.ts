@@ -78,7 +78,7 @@ test('the inbox lists open questions with deadline and job, and fits narrow term
   );
   assert.deepEqual((await json(['inbox', '--kind', 'risk'])).uncertainties, []);
   const plain = await run(['inbox']);
-  assert.match(plain.stdout, /^QUESTION +KIND +TITLE +DEADLINE +JOB +AGE +REPOSITORY/);
+  assert.match(plain.stdout, /^QUESTION +KIND +TITLE +DEADLINE +WAITING +JOB +AGE +REPOSITORY/);
   assert.match(plain.stderr, new RegExp(`signalbox answer ${id.slice(-8)}`));
   for (const columns of [60, 80]) {
     const { output } = await onTerminal(columns, ['inbox']).ended;

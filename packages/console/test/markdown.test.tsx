@@ -5,8 +5,8 @@ import { render } from './rendering.ts';
 import { xssCorpus } from './xss-corpus.ts';
 
 /** Renders a text and waits for the code that shows Markdown. */
-async function show(text: string) {
-  const { box } = await render(<Markdown text={text} />);
+async function show(text: string, { hasLinks = true } = {}) {
+  const { box } = await render(<Markdown text={text} hasLinks={hasLinks} />);
   await act(async () => {
     await import('../src/parts/text/markdown-body.tsx');
   });
@@ -27,11 +27,21 @@ const allowed = new Set([
   'pre',
   'code',
   'hr',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
 ]);
 
 describe('Markdown of an agent', () => {
   test.each(xssCorpus)('%j becomes no other element than those of text', async (text) => {
-    for (const source of [text, `# ${text}`, `[a](${text})`, `![a](${text})`, `\`${text}\``]) {
+    const row = text.replaceAll('\n', ' ');
+    const table = `| ${row} | b |\n|---|---|\n| ${row} | [a](${row}) |`;
+    for (const source of [
+      ...[text, `# ${text}`, `[a](${text})`, `![a](${text})`, `\`${text}\``, table],
+    ]) {
       const box = await show(source);
       for (const element of box.querySelectorAll('*')) {
         expect(allowed).toContain(element.localName);
@@ -48,6 +58,20 @@ describe('Markdown of an agent', () => {
     const box = await show('Use <b>bold</b> &amp; `<i>`.\n\n<div>block</div>');
     expect(box.textContent).toContain('<b>bold</b> & <i>');
     expect(box.textContent).toContain('<div>block</div>');
+  });
+
+  test('a table is a table', async () => {
+    const box = await show('| file | lines |\n|---|--:|\n| `a.ts` | 12 |');
+    expect([...box.querySelectorAll('th, td')].map((cell) => cell.textContent)).toEqual([
+      ...['file', 'lines', 'a.ts', '12'],
+    ]);
+  });
+
+  test('a question has no link', async () => {
+    const text = '[the bank](https://evil.example/login) https://ok.example/a';
+    const box = await show(text, { hasLinks: false });
+    expect(box.querySelector('a')).toBeNull();
+    expect(box.textContent).toBe('the bank (https://evil.example/login) https://ok.example/a');
   });
 
   test('a link shows where it leads', async () => {

@@ -36,6 +36,7 @@ describe('the field repeat', () => {
       'jobsBulk',
       'uncertaintiesCreateWithAutoPromotion',
       'uncertaintiesAddResolution',
+      'uncertaintiesResolveAlike',
       'cloudAiJobsEnqueue',
       'contextItemsUpsert',
       'contextPacksBuildRunV1',
@@ -86,6 +87,7 @@ describe('the field jobToken', () => {
     const names = namesWhere(endpointList, ({ jobToken }) => jobToken !== 'none');
     for (const name of [
       'uncertaintiesAddResolution',
+      'uncertaintiesResolveAlike',
       'uncertaintiesPromote',
       'uncertaintiesWithdrawResolution',
       'jobsEnqueue',

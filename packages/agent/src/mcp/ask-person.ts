@@ -15,6 +15,8 @@ export interface PersonQuestion {
   recommended?: string | undefined;
   /** Why the tool asks, and what depends on the answer. */
   why?: string | undefined;
+  /** When the answer is needed; the question waits on after that. */
+  deadlineMs?: number | undefined;
 }
 
 export interface PersonAnswer {
@@ -118,7 +120,7 @@ async function findQuestion(
 
 function bodyOf(
   { ids, claim, redactor }: JobContext,
-  { question, kind, options = [], recommended, why = '' }: PersonQuestion,
+  { question, kind, options = [], recommended, why = '', deadlineMs }: PersonQuestion,
 ) {
   const clean = (text: string, bytesMax: number) => fitText(redactor.redact(text), bytesMax);
   const values = options.map((option) => clean(option, OPTION_BYTES_MAX));
@@ -129,8 +131,9 @@ function bodyOf(
     kind: kind ?? (options.length > 0 ? ('choice' as const) : ('missing_fact' as const)),
     prompt: clean(question, PROMPT_BYTES_MAX),
     context: clean(why, CONTEXT_BYTES_MAX),
-    // Silence is never consent: no value is assumed, and there is no deadline.
+    // Silence is never consent: no value is assumed, and a deadline answers nothing.
     ...{ confidence: 0, autoPromoteThreshold: 1, onDeadline: 'keep_waiting' as const },
+    ...(deadlineMs === undefined ? {} : { deadlineAt: new Date(deadlineMs).toISOString() }),
     options: values.map((value) => ({ value, label: value })),
     ...(recommendedValue === null ? {} : { recommendedValue }),
   };

@@ -44,6 +44,9 @@ const RUN_JOBS_MAX = 50;
 const CHILDREN_MAX = 50;
 const CHILDREN_BYTES_MAX = 80_000;
 const CONTEXT_TOKENS_DEFAULT = 6_000;
+const MINUTE_MS = 60_000;
+/** 90 days: hubs keep questions about as long. */
+const DEADLINE_MINUTES_MAX = 129_600;
 
 /** In a fixed order. Schemas are short: the whole list is in the context of every model call. */
 export const jobTools: readonly JobTool[] = [
@@ -59,11 +62,20 @@ export const jobTools: readonly JobTool[] = [
       recommended: z.string().max(200).optional().describe('one of the options'),
       why: z.string().max(20_000).optional().describe('what depends on it, for the person'),
       kind: z.enum(uncertaintyKinds).optional(),
+      deadlineMinutes: z
+        .number()
+        .min(1)
+        .max(DEADLINE_MINUTES_MAX)
+        .optional()
+        .describe('when the answer is needed; it still waits afterwards'),
       wait: z.boolean().optional().describe('false: continue, and use check_answer later'),
     }),
-    async run(context, { wait = true, ...question }, signal) {
+    async run(context, { wait = true, deadlineMinutes, ...question }, signal) {
       const waitMs = wait ? context.holdMs : 0;
-      const answer = await askPerson(context, question, { waitMs, signal });
+      const deadlineMs =
+        deadlineMinutes === undefined ? undefined : Date.now() + deadlineMinutes * MINUTE_MS;
+      const asked = { ...question, deadlineMs };
+      const answer = await askPerson(context, asked, { waitMs, signal });
       return wordsOf(answer, wait);
     },
   }),

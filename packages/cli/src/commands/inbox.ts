@@ -20,9 +20,8 @@ import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
-import { oneLine } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
-import { deadlineText, kindWords } from '../words/question-text.ts';
+import { deadlineText, kindWords, questionLine } from '../words/question-text.ts';
 
 interface Options extends HubOptions {
   kind?: UncertaintyKind;
@@ -34,8 +33,9 @@ interface Options extends HubOptions {
 }
 
 /**
- * `signalbox inbox`: lists open questions, newest first, with the jobs that wait and the deadlines.
- * With `--json`: `{ok, uncertainties, nextCursor}`, with summaries as in the hub's answer.
+ * `signalbox inbox`: lists open questions, the most urgent first, with the deadlines and how many
+ * jobs wait; alike ones in one row. With `--json`: `{ok, uncertainties, nextCursor}`, as in the
+ * hub's answer.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -74,8 +74,8 @@ export const command = defineCommand<Options>({
     };
     const rowsMax = options.all ? Infinity : options.limit;
     const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.uncertainties.list(
-        { ...filters, status: 'open', view: 'summary', ...page },
+      const answer = await client.uncertainties.inbox(
+        { ...filters, ...page },
         { signal: io.signal },
       );
       return { rows: answer.uncertainties, nextCursor: answer.nextCursor };
@@ -104,11 +104,16 @@ function printQuestions(
     [
       { title: 'QUESTION', text: ({ uncertaintyId: id }) => shortId(id), style: styles.bold },
       { title: 'KIND', text: ({ kind }) => kindWords[kind], isOptional: true },
-      { title: 'TITLE', text: ({ title }) => oneLine(title), isFlexible: true },
+      { title: 'TITLE', text: questionLine, isFlexible: true },
       {
         title: 'DEADLINE',
         text: (each) => deadlineText(each, nowMs) ?? '–',
         style: (text, { overdue }) => (overdue ? styles.yellow(text) : text),
+      },
+      {
+        title: 'WAITING',
+        text: ({ waitingJobs = 0 }) => (waitingJobs === 0 ? '–' : String(waitingJobs)),
+        isOptional: true,
       },
       { title: 'JOB', text: ({ jobId }) => (jobId ? shortId(jobId) : '–'), style: styles.dim },
       { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },

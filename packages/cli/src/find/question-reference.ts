@@ -48,8 +48,8 @@ export async function chooseQuestionId(
   io: Io,
   { client, workspaceId }: HubSession,
 ): Promise<string | null> {
-  const { uncertainties: open, nextCursor } = await client.uncertainties.list(
-    { workspaceId, status: 'open', view: 'summary', limit: CHOICES_MAX },
+  const { uncertainties: open, nextCursor } = await client.uncertainties.inbox(
+    { workspaceId, limit: CHOICES_MAX },
     { signal: io.signal },
   );
   if (!io.isInteractive) throw missingQuestion(open);
@@ -60,7 +60,7 @@ export async function chooseQuestionId(
     label: titleText(title),
     hint: `${kindWords[kind]}, ${shortId(uncertaintyId)}`,
   }));
-  if (nextCursor !== null) io.note(asTyped('Older questions: signalbox inbox --all'));
+  if (nextCursor !== null) io.note(asTyped('More questions: signalbox inbox --all'));
   const at = await askChoice(io, 'Which question?', rows, 0);
   return open[at]?.uncertaintyId ?? null;
 }

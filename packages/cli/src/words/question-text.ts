@@ -1,4 +1,9 @@
-import type { DecisionSituation, Uncertainty, UncertaintyKind } from '@signalbox/contract';
+import type {
+  DecisionSituation,
+  ListedUncertainty,
+  Uncertainty,
+  UncertaintyKind,
+} from '@signalbox/contract';
 import { formatDuration } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { printFields } from '../terminal/table.ts';
@@ -52,6 +57,12 @@ function labelOf(value: string, label: string): string {
   const shown = oneLine(label);
   const whole = shown === '' || shown === sent ? sent : `${shown} (${sent})`;
   return truncateText(whole, LABEL_WIDTH_MAX);
+}
+
+/** A question in a row: `36 × Which region?` for alike ones. */
+export function questionLine({ title, alikeIds = [] }: ListedUncertainty): string {
+  const line = oneLine(title);
+  return alikeIds.length === 0 ? line : `${alikeIds.length + 1} × ${line}`;
 }
 
 /** The time to a deadline: `2h`, or `overdue`; null without a deadline. */

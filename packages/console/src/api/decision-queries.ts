@@ -24,22 +24,18 @@ const PAGE_DECISIONS = 50;
 export function decisionsQuery(workspaceId: string, filters: InboxFilters) {
   return infiniteQueryOptions({
     queryKey: ['uncertainties', workspaceId, filters],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'uncertainties',
-        'list',
-        {
-          workspaceId,
-          view: 'summary',
-          status: filters.show === 'answered' ? 'resolved' : 'open',
-          limit: PAGE_DECISIONS,
-          ...(filters.mine && { mine: true }),
-          ...(filters.repo && { repoId: filters.repo }),
-          ...(filters.run && { runId: filters.run }),
-          ...(pageParam && { cursor: pageParam }),
-        },
-        signal,
-      ),
+    queryFn: ({ pageParam, signal }) => {
+      const page = {
+        ...{ workspaceId, limit: PAGE_DECISIONS },
+        ...(filters.mine && { mine: true }),
+        ...(filters.repo && { repoId: filters.repo }),
+        ...(filters.run && { runId: filters.run }),
+        ...(pageParam && { cursor: pageParam }),
+      };
+      if (filters.show !== 'answered') return callHub('uncertainties', 'inbox', page, signal);
+      const answered = { ...page, view: 'summary', status: 'resolved' } as const;
+      return callHub('uncertainties', 'list', answered, signal);
+    },
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,

@@ -1,10 +1,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useEffect, useId } from 'react';
+import { useCallback, useEffect } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
-import { groupQuestions, type InboxGroup } from '../format/inbox-groups.ts';
 import { plainText } from '../format/text.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { Button, buttonClasses } from '../parts/form/button.tsx';
@@ -14,7 +13,6 @@ import { usePageTitle } from '../parts/page/page-title.ts';
 import { useWide } from '../parts/page/use-wide.ts';
 import { DecisionCard } from '../parts/record/decision-card.tsx';
 import { InboxRow } from '../parts/record/inbox-row.tsx';
-import { RunLink } from '../parts/record/record-links.tsx';
 import { EmptyState } from '../parts/status/empty-state.tsx';
 import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
@@ -61,6 +59,7 @@ export function InboxPage() {
             workspace={membership}
             uncertaintyId={shownId}
             level={isListShown ? 2 : 1}
+            alikeIds={inbox.rows.find((row) => row.uncertaintyId === shownId)?.alikeIds}
             isFailureSaid={isListShown && inbox.list.isLoadingError}
             next={<NextLink rows={inbox.rows} shownId={shownId} />}
           />
@@ -74,18 +73,10 @@ function useInbox() {
   const { membership } = workspace.useRouteContext();
   const filters = route.useSearch();
   const list = useInfiniteQuery(decisionsQuery(membership.workspaceId, filters));
-  const listed = byUrgency(list.data?.pages.flatMap((page) => page.uncertainties) ?? []);
-  const groups = groupQuestions(listed);
-  // The keys move through the rows as they are shown.
-  const rows = groups?.flatMap((group) => group.rows) ?? listed;
-  return { filters, list, rows, groups };
-}
-
-/** Open questions with a deadline come first, the nearest at the top; the others newest first. */
-function byUrgency(rows: readonly DecisionRow[]): DecisionRow[] {
-  const dueMs = ({ deadlineAt, answer }: DecisionRow) =>
-    deadlineAt == null || answer ? Number.POSITIVE_INFINITY : Date.parse(deadlineAt);
-  return rows.toSorted((a, b) => (dueMs(a) === dueMs(b) ? 0 : dueMs(a) - dueMs(b)));
+  const listed = list.data?.pages.flatMap((page) => page.uncertainties) ?? [];
+  // What changes between two pages may be on both.
+  const rows = [...new Map(listed.map((row) => [row.uncertaintyId, row])).values()];
+  return { filters, list, rows };
 }
 
 /** Ways to show another question of the list. */
@@ -115,7 +106,7 @@ interface InboxListProps {
   shownId: string | undefined;
 }
 
-function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxListProps) {
+function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) {
   const { membership } = workspace.useRouteContext();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const labels = new Map(repositories.data?.repos.map((repo) => [repo.repoId, repo.label]));
@@ -125,16 +116,6 @@ function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxLis
   // The failure of the question is not shown beside that of the list: both are read again.
   const readAgain = () =>
     client.refetchQueries({ predicate: ({ state }) => state.status === 'error' });
-  const rowOf = (row: DecisionRow) => (
-    <InboxRow
-      key={row.uncertaintyId}
-      row={row}
-      slug={membership.slug}
-      filters={filters}
-      repositoryLabel={labels.get(row.repoId ?? '')}
-      isCurrent={row.uncertaintyId === shownId}
-    />
-  );
   return (
     <section
       aria-label="Questions"
@@ -155,11 +136,16 @@ function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxLis
           aria-label={filters.show === 'answered' ? 'Answered questions' : 'Open questions'}
           className="overflow-y-auto rounded-lg border bg-surface lg:max-h-[calc(100dvh-9rem)]"
         >
-          {groups === null
-            ? rows.map(rowOf)
-            : groups.map((group) => (
-                <Group key={group.id} group={group} labels={labels} rowOf={rowOf} />
-              ))}
+          {rows.map((row) => (
+            <InboxRow
+              key={row.uncertaintyId}
+              row={row}
+              slug={membership.slug}
+              filters={filters}
+              repositoryLabel={labels.get(row.repoId ?? '')}
+              isCurrent={row.uncertaintyId === shownId}
+            />
+          ))}
         </ol>
       )}
       {list.hasNextPage && (
@@ -172,36 +158,6 @@ function InboxList({ inbox: { filters, list, rows, groups }, shownId }: InboxLis
         </Button>
       )}
     </section>
-  );
-}
-
-interface GroupProps {
-  group: InboxGroup<DecisionRow>;
-  labels: ReadonlyMap<string, string>;
-  rowOf: (row: DecisionRow) => ReactNode;
-}
-
-/** The questions of one repository or run, below its name. */
-function Group({ group: { id, by, rows }, labels, rowOf }: GroupProps) {
-  const { membership } = workspace.useRouteContext();
-  const headingId = useId();
-  return (
-    <li className="border-b last:border-b-0">
-      <p
-        id={headingId}
-        className="sticky top-0 z-[1] flex items-baseline gap-2 border-b bg-well px-3 py-1.5 text-xs font-medium text-muted sm:px-4"
-      >
-        <span className="min-w-0 truncate">
-          {by === 'repository' ? (
-            plainText(labels.get(id) || id || 'Deleted repository')
-          ) : (
-            <RunLink workspaceId={membership.workspaceId} slug={membership.slug} runId={id} />
-          )}
-        </span>
-        <span className="font-normal tabular-nums">{rows.length}</span>
-      </p>
-      <ol aria-labelledby={headingId}>{rows.map(rowOf)}</ol>
-    </li>
   );
 }
 

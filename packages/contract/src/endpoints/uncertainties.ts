@@ -19,6 +19,15 @@ import {
 import { exampleIds } from './example-ids.ts';
 import { ClaimGeneration } from './job-schemas.ts';
 import {
+  exampleDecisionRequestId,
+  exampleResolution,
+  exampleSituation,
+  exampleUncertaintyId,
+  openUncertainty,
+  resolvedUncertainty,
+} from './uncertainty-examples.ts';
+import { uncertaintiesInbox, uncertaintiesResolveAlike } from './uncertainty-inbox.ts';
+import {
   CommitSha,
   Confidence,
   CreateUncertaintyRequest,
@@ -26,110 +35,14 @@ import {
   DECISION_WAIT_MS_MAX,
   DecisionSituation,
   ListedUncertainty,
-  type Resolution,
   resolutionModes,
   UNCERTAINTY_COUNT_MAX,
   UNDO_MS_MAX,
   Uncertainty,
   UncertaintyCounts,
-  uncertaintyKinds,
+  uncertaintyFilters,
   uncertaintyStatuses,
 } from './uncertainty-schemas.ts';
-
-const exampleUncertaintyId = 'unc_1j78s1g00003qjivc1p0';
-const exampleDecisionRequestId = 'dec_1j78s1g80003qjivc1p1';
-
-const openUncertainty: Uncertainty = {
-  uncertaintyId: exampleUncertaintyId,
-  decisionRequestId: exampleDecisionRequestId,
-  workspaceId: exampleIds.workspace,
-  repoId: exampleIds.repository,
-  runId: exampleIds.run,
-  jobId: exampleIds.job,
-  status: 'open',
-  promoted: true,
-  title: 'May the health check report the version of the build?',
-  prompt: 'May the health check report the version of the build?',
-  kind: 'approval',
-  confidence: 0.4,
-  context: 'The endpoint is public. The version helps operators and tells strangers as much.',
-  impact: 'medium',
-  reversibility: 'easy',
-  assumedValue: 'no',
-  assumedReasoning: 'Leaving it out reveals nothing and can be added later.',
-  autoPromoteThreshold: 0.7,
-  options: [
-    { value: 'yes', label: 'Report it' },
-    { value: 'no', label: 'Leave it out' },
-  ],
-  recommendedValue: 'no',
-  deadlineAt: null,
-  onDeadline: 'keep_waiting',
-  overdue: false,
-  resolution: null,
-  resolutions: [],
-  handOverAt: null,
-  createdAt: '2026-11-02T09:03:00.000Z',
-  promotedAt: '2026-11-02T09:03:00.000Z',
-  ...{ resolvedAt: null, actionKey: null, takenAt: null },
-};
-
-const exampleResolution: Resolution = {
-  resolutionId: 'res_1j78s1gg0003qjivc1p2',
-  mode: 'answered',
-  value: 'no',
-  confidence: 1,
-  commitSha: null,
-  createdByJobId: null,
-  createdBy: 'Ada',
-  createdById: 'usr_1j78s1do0003qjivc1ov',
-  createdAt: '2026-11-02T09:20:00.000Z',
-};
-
-const resolvedUncertainty: Uncertainty = {
-  ...openUncertainty,
-  status: 'resolved',
-  resolution: exampleResolution,
-  resolutions: [exampleResolution],
-  resolvedAt: exampleResolution.createdAt,
-};
-
-const exampleSituation: DecisionSituation = {
-  writtenBy: 'tool',
-  writtenByName: null,
-  trust: 'external',
-  run: {
-    runId: exampleIds.run,
-    runRef: 'health-check-2026-11',
-    title: 'Health check',
-    status: 'in_progress',
-  },
-  repository: { repoId: exampleIds.repository, label: 'acme/api' },
-  job: {
-    jobId: exampleIds.job,
-    title: 'Add a health check to the API.',
-    status: 'blocked',
-    attempt: 1,
-  },
-  agent: { agentId: exampleIds.agent, displayName: 'build-7', status: 'online' },
-  waitingJobs: 3,
-};
-
-/** Filters of lists and counts. */
-const uncertaintyFilters = {
-  kind: Type.Optional(OneOf(uncertaintyKinds)),
-  repoId: Type.Optional(Id('repository')),
-  runId: Type.Optional(Id('run')),
-  jobId: Type.Optional(Id('job')),
-  promoted: Type.Optional(Type.Boolean()),
-  mine: Type.Optional(
-    Type.Boolean({
-      description:
-        'True: only those of jobs that the caller enqueued, and those that a machine of the ' +
-        'caller asked without a job. False: the others.',
-    }),
-  ),
-} as const;
 
 const UncertaintyRef = { workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') };
 const exampleRef = { workspaceId: exampleIds.workspace, uncertaintyId: exampleUncertaintyId };
@@ -255,6 +168,7 @@ export const uncertainties = {
       },
     },
   }),
+  resolveAlike: uncertaintiesResolveAlike,
   withdrawResolution: defineEndpoint({
     name: 'uncertaintiesWithdrawResolution',
     method: 'POST',
@@ -316,8 +230,8 @@ export const uncertainties = {
     jobToken: 'own-run',
     summary: 'List uncertainties',
     description:
-      'Newest first. The optional fields are filters. Status open lists the inbox. With view ' +
-      'summary, each has the fields of a list row only, and long texts are left out.',
+      'Newest first. The optional fields are filters. With view summary, each has the fields of a ' +
+      'list row only, and long texts are left out.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(uncertaintyStatuses)),
@@ -336,6 +250,7 @@ export const uncertainties = {
       response: { ok: true, uncertainties: [openUncertainty], nextCursor: null },
     },
   }),
+  inbox: uncertaintiesInbox,
   counts: defineEndpoint({
     name: 'uncertaintiesCounts',
     method: 'POST',

@@ -50,6 +50,13 @@ export const UNDO_MS_MAX = 10_000;
 export const UNCERTAINTY_COUNT_MAX = 1_000;
 /** Jobs that wait for one answer are counted up to here. */
 export const WAITING_JOBS_MAX = 1_000;
+/** The inbox orders this many open questions, those with a deadline first, then the oldest. */
+export const INBOX_QUESTIONS_MAX = 1_000;
+/**
+ * Questions that one row of the inbox has, and that one call answers: all in one transaction, which
+ * delays other writes meanwhile.
+ */
+export const ALIKE_QUESTIONS_MAX = 100;
 
 /** A degree of certainty from 0 to 1, both included. */
 export const Confidence = Type.Number({
@@ -212,10 +219,51 @@ export const ListedUncertainty = Type.Object(
         { description: 'Only in a summary: the resolution that applies.' },
       ),
     ),
+    waitingJobs: Type.Optional(
+      Integer(
+        0,
+        WAITING_JOBS_MAX,
+        'Only in the inbox: how many jobs do not run until all questions of the row are answered.',
+      ),
+    ),
+    alikeIds: Type.Optional(
+      List(
+        Id('uncertainty'),
+        ALIKE_QUESTIONS_MAX - 1,
+        'Only in the inbox: the other open questions with the same text and choices.',
+      ),
+    ),
   },
   { description: 'The fields of an uncertainty. With view summary, most are absent.' },
 );
 export type ListedUncertainty = Static<typeof ListedUncertainty>;
+
+export const AlikeResult = Type.Object({
+  uncertaintyId: Id('uncertainty'),
+  result: OneOf(['resolved', 'refused'], {
+    description: 'refused: it was resolved before. See error and message.',
+  }),
+  resolutionId: Type.Optional(Id('resolution')),
+  error: Type.Optional(Text(100, { description: 'The code of the refusal.' })),
+  message: Type.Optional(Text(1_000, { description: 'The reason of the refusal.' })),
+});
+export type AlikeResult = Static<typeof AlikeResult>;
+
+/** Filters of lists and counts. */
+export const uncertaintyFilters = {
+  kind: Type.Optional(OneOf(uncertaintyKinds)),
+  repoId: Type.Optional(Id('repository')),
+  runId: Type.Optional(Id('run')),
+  jobId: Type.Optional(Id('job')),
+  promoted: Type.Optional(Type.Boolean()),
+  mine: Type.Optional(
+    Type.Boolean({
+      description:
+        'True: only those of jobs that the caller enqueued, and those that a machine of the ' +
+        'caller asked without a job. False: the others.',
+    }),
+  ),
+} as const;
 
 const UncertaintyCount = Integer(0, UNCERTAINTY_COUNT_MAX);
 

@@ -71,6 +71,40 @@ export async function countDependents(
   return row?.waiting ?? 0;
 }
 
+/** Dependents looked at for all entries of `countWaitingOnEach`: a few milliseconds. */
+const DEPENDENTS_MAX = 10_000;
+
+/**
+ * Counts for each of some entries how many do not run until it continues: itself, if it is blocked,
+ * and those that wait for it to be done. Entries for which none waits are left out.
+ */
+export async function countWaitingOnEach(
+  reader: Reader,
+  workspaceId: string,
+  entryIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const wanted = JSON.stringify(entryIds);
+  const rows = await reader.allSql<{ root: string; waiting: number }>(
+    `WITH RECURSIVE dependents(root, id) AS (
+       SELECT depends_on_entry_id, entry_id FROM queue_dependencies
+       WHERE workspace_id = ? AND depends_on_entry_id IN (SELECT value FROM json_each(?))
+       UNION
+       SELECT dependents.root, d.entry_id FROM dependents
+       JOIN queue_dependencies AS d
+         ON d.workspace_id = ? AND d.depends_on_entry_id = dependents.id)
+     SELECT root, COUNT(*) AS waiting
+     FROM (SELECT root FROM dependents LIMIT ${DEPENDENTS_MAX}) AS few GROUP BY root
+     UNION ALL
+     SELECT entry_id AS root, 1 AS waiting FROM queue_entries
+     WHERE workspace_id = ? AND status = 'blocked'
+       AND entry_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, wanted, workspaceId, workspaceId, wanted],
+  );
+  const counts = new Map<string, number>();
+  for (const { root, waiting } of rows) counts.set(root, (counts.get(root) ?? 0) + waiting);
+  return counts;
+}
+
 /** The running entry that holds a concurrency key. */
 export function readKeyHolder(
   reader: Reader,

@@ -10,7 +10,13 @@ import { ensureRunOfJob, requireRun } from '../runs/upsert.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { recordWait } from './hand-over.ts';
-import { isByEndOfJob, isPromoted, OPEN_QUESTIONS_MAX, QUESTIONS_MAX } from './policy.ts';
+import {
+  alikeKeyOf,
+  isByEndOfJob,
+  isPromoted,
+  OPEN_QUESTIONS_MAX,
+  QUESTIONS_MAX,
+} from './policy.ts';
 import { countOfJob, insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
 import { readResolution } from './store-resolutions.ts';
 
@@ -54,6 +60,7 @@ export async function createUncertainty(
       const row = makeRow(deps, tx, principal, { ...input, runId });
       row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
       row.requested_by = await findRequester(tx, principal, row);
+      row.alike_key = alikeKeyOf(row);
       await insertUncertainty(tx, row);
       if (record !== null) await recordWait(tx, record);
       const isRequested = row.decision_request_id !== null;
@@ -200,5 +207,6 @@ function makeRow(
     action_key: input.actionKey ?? null,
     taken_at: null,
     taken_by_agent_id: null,
+    alike_key: null,
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Principal } from '../base/principal.ts';
 import type { UncertaintyRow } from './store.ts';
 import type { ResolutionRow } from './store-resolutions.ts';
@@ -48,4 +49,35 @@ export function stateAfter(
 /** Whether confidence is below the threshold (docs/reference/protocol.md, section 5.2). */
 export function isPromoted(input: { confidence: number; autoPromoteThreshold: number }): boolean {
   return input.confidence < input.autoPromoteThreshold;
+}
+
+type AlikeFields = Pick<
+  UncertaintyRow,
+  | 'repo_id'
+  | 'kind'
+  | 'prompt'
+  | 'options'
+  | 'recommended_value'
+  | 'assumed_value'
+  | 'context'
+  | 'impact'
+  | 'reversibility'
+  | 'action_key'
+>;
+
+/**
+ * Questions of one repository with the same text and choices are alike: a person may give them one
+ * answer. An approval, and whatever is about the action of a tool, is only like one that is the same
+ * in all that a person sees, and only if its asker says that the impact is low.
+ *
+ * @returns a key that alike questions share; null: the question gets an answer of its own.
+ */
+export function alikeKeyOf(row: AlikeFields): string | null {
+  const { repo_id, kind, prompt, options, recommended_value, assumed_value } = row;
+  const asked: unknown[] = [repo_id, kind, prompt, options, recommended_value, assumed_value];
+  if (kind === 'approval' || row.action_key !== null) {
+    if (row.impact.trim().toLowerCase() !== 'low') return null;
+    asked.push(row.context, row.impact, row.reversibility);
+  }
+  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
 }

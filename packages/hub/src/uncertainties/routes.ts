@@ -3,9 +3,11 @@ import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { createUncertainty } from './create.ts';
+import { listInbox } from './inbox.ts';
 import { promoteUncertainty } from './promote.ts';
 import { countByStatus, getUncertainty, listPage } from './read.ts';
 import { addResolution } from './resolve.ts';
+import { resolveAlike } from './resolve-alike.ts';
 import { takeAnswer } from './take-answer.ts';
 import { waitForAnswer } from './wait.ts';
 import { withdrawResolution } from './withdraw.ts';
@@ -40,12 +42,16 @@ function bindAnswerers(api: Api, deps: HubDeps): void {
     );
     return { uncertainties: page.items, nextCursor: page.nextCursor };
   });
+  api.bind(uncertainties.inbox, (input, { principal }) => listInbox(deps, principal, input));
   api.bind(uncertainties.counts, (input, { principal }) => countByStatus(deps, principal, input));
   api.bind(uncertainties.promote, (input, { principal }) =>
     promoteUncertainty(deps, principal, input),
   );
   api.bind(uncertainties.addResolution, (input, { principal }) =>
     addResolution(deps, principal, input),
+  );
+  api.bind(uncertainties.resolveAlike, (input, { principal }) =>
+    resolveAlike(deps, principal, input),
   );
   api.bind(uncertainties.withdrawResolution, async (input, { principal }) => ({
     uncertainty: await withdrawResolution(deps, principal, input),

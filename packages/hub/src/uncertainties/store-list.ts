@@ -10,6 +10,10 @@ import type { UncertaintyRow } from './store.ts';
 /** Of a question, the beginning that its title is cut from. */
 const BEGINNING_CHARS = 2_000;
 
+const SUMMARY_COLUMNS = `uncertainty_id, repo_id, run_id, job_id, status, kind, confidence,
+  deadline_at, hand_over_at, created_at, resolved_at,
+  substr(prompt, 1, ${BEGINNING_CHARS}) AS beginning`;
+
 export interface UncertaintyFilter {
   status?: UncertaintyStatus | undefined;
   kind?: UncertaintyRow['kind'] | undefined;
@@ -62,9 +66,45 @@ export function listUncertaintySummaries(
   filter: UncertaintyFilter,
   page: Page,
 ): Promise<UncertaintySummaryRow[]> {
-  const columns = `uncertainty_id, repo_id, run_id, job_id, status, kind, confidence, deadline_at,
-    hand_over_at, created_at, resolved_at, substr(prompt, 1, ${BEGINNING_CHARS}) AS beginning`;
-  return list(reader, columns, conditionsOf(workspaceId, filter), page);
+  return list(reader, SUMMARY_COLUMNS, conditionsOf(workspaceId, filter), page);
+}
+
+/** Summaries by their ids, in no particular order. */
+export function readUncertaintySummaries(
+  reader: Reader,
+  workspaceId: string,
+  uncertaintyIds: readonly string[],
+): Promise<UncertaintySummaryRow[]> {
+  return reader.allSql(
+    `SELECT ${SUMMARY_COLUMNS} FROM uncertainties
+     WHERE workspace_id = ? AND uncertainty_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(uncertaintyIds)],
+  );
+}
+
+/** What the place of an open question in the inbox follows from. */
+export type OpenQuestionRow = Pick<
+  UncertaintyRow,
+  'uncertainty_id' | 'job_id' | 'deadline_at' | 'alike_key'
+>;
+
+/** Open questions: those with the nearest deadline, then those without one, the oldest first. */
+export async function listOpenByUrgency(
+  reader: Reader,
+  workspaceId: string,
+  filter: Omit<UncertaintyFilter, 'status'>,
+  limit: number,
+): Promise<OpenQuestionRow[]> {
+  const { where, values } = conditionsOf(workspaceId, filter);
+  const read = (deadline: string, order: string, most: number) =>
+    reader.allSql<OpenQuestionRow>(
+      `SELECT uncertainty_id, job_id, deadline_at, alike_key FROM uncertainties
+       WHERE ${where} AND status = 'open' AND deadline_at IS ${deadline} ORDER BY ${order} LIMIT ?`,
+      [...values, most],
+    );
+  const due = await read('NOT NULL', 'deadline_at, uncertainty_id', limit);
+  if (due.length === limit) return due;
+  return [...due, ...(await read('NULL', 'uncertainty_id', limit - due.length))];
 }
 
 function list<Row>(

@@ -19,6 +19,7 @@ const changes: Record<string, Record<string, unknown>> = {
   runsUpsertV1: { status: 'something else' },
   uncertaintiesCreateWithAutoPromotion: { prompt: 'Something else?' },
   uncertaintiesAddResolution: { value: 'Something else.' },
+  uncertaintiesResolveAlike: { value: 'Something else.' },
   contextItemsUpsert: { text: 'Something else.' },
   contextPacksBuildRunV1: { tokenBudget: 100 },
   uploadsCreate: { fileName: 'something-else.txt' },

@@ -157,6 +157,7 @@ const verdicts = {
   uncertaintiesCreateWithAutoPromotion: { ...enqueuers, agentOnly: 'ok', ownJob: 'ok' },
   // Answering for a person needs its own scope, which a job token never has.
   uncertaintiesAddResolution: { ...fullOnly, decideOnly: 'ok' },
+  uncertaintiesResolveAlike: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesPromote: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesWithdrawResolution: { ...fullOnly, decideOnly: 'ok' },
   uncertaintiesGet: { ...inboxReaders, ownJob: 'ok' },
@@ -164,6 +165,7 @@ const verdicts = {
   uncertaintiesTakeAnswer: { ...holders, ownJob: 'NOT_ALLOWED' },
   uncertaintiesList: inboxReaders,
   uncertaintiesCounts: inboxReaders,
+  uncertaintiesInbox: { ...inboxReaders, ownJob: 'NOT_ALLOWED' },
   cloudAiJobsEnqueue: enqueuers,
   cloudAiJobsGet: readers,
   // A job token is for the tool of a job; only agents make model calls.

@@ -54,6 +54,9 @@ export async function fillExample(
   if (namesRun(endpoint)) await fillRun(world, body);
   if ('jobs' in body && jobId !== '') body.jobs = [{ jobId }];
   if ('uploadId' in body) body.uploadId = await upload(world, 'text');
+  if ('uncertaintyIds' in body) {
+    body.uncertaintyIds = [await openDecision(world, await ensureRun(world))];
+  }
   if ('itemId' in body) body.itemId = await addItem(world, world.home, 'Found by its id.');
   const { resolveRunV1 } = endpoints.contextPacks;
   if (endpoint === resolveRunV1) await buildPack(world, world.home, String(body.runId));

@@ -12,6 +12,7 @@ interface Options {
   recommend?: string;
   kind?: (typeof uncertaintyKinds)[number];
   why?: string;
+  deadline?: number;
   wait?: number;
 }
 
@@ -34,6 +35,11 @@ export const command = defineCommand<Options>({
       .option('--why <text>', 'what depends on the answer')
       .addOption(new Option('--kind <kind>', 'what is asked for').choices([...uncertaintyKinds]))
       .option(
+        '--deadline <time>',
+        'when the answer is needed, such as 2h: the inbox shows it first',
+        parseDurationMs,
+      )
+      .option(
         '--wait <time>',
         'how long to wait for the answer, such as 10m (default: as the agent holds, 5m)',
         parseDurationMs,
@@ -53,10 +59,11 @@ export const command = defineCommand<Options>({
 
   async run({ io, args: [question = ''], options }) {
     const context = jobContextOf(io.env);
-    const { option, recommend, kind, why, wait } = options;
+    const { option, recommend, kind, why, deadline, wait } = options;
+    const deadlineMs = deadline === undefined ? undefined : Date.now() + deadline;
     const answer = await askPerson(
       context,
-      { question, options: option, recommended: recommend, kind, why },
+      { question, options: option, recommended: recommend, kind, why, deadlineMs },
       { waitMs: wait ?? context.holdMs, signal: io.signal },
     ).catch((error: unknown) => {
       if (!(error instanceof ResultFileError)) throw error;

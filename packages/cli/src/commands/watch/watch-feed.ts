@@ -85,10 +85,7 @@ async function readLists({ client, workspaceId }: HubSession, signal: AbortSigna
     list({ statuses: ['running', 'blocked'] }),
     list({}),
     client.jobs.counts({ workspaceId }, { signal }),
-    client.uncertainties.list(
-      { workspaceId, status: 'open', view: 'summary', limit: QUESTIONS_MAX },
-      { signal },
-    ),
+    client.uncertainties.inbox({ workspaceId, limit: QUESTIONS_MAX }, { signal }),
   ]);
   const known = new Set(active.map(({ jobId }) => jobId));
   const jobs = [...active, ...latest.filter(({ jobId }) => !known.has(jobId))];

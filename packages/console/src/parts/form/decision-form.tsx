@@ -6,6 +6,7 @@ import { type Choice, capText, choicesOf } from '../../format/decision-words.ts'
 import { type AskingJob, formHint } from '../../format/resolution-words.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Keys } from '../page/keys.tsx';
+import { useAlike } from '../record/use-alike.ts';
 import type { useDecision } from '../record/use-decision.ts';
 import { ErrorNotice } from '../status/error-notice.tsx';
 import { Button } from './button.tsx';
@@ -25,6 +26,8 @@ interface DecisionFormProps {
   decision: ReturnType<typeof useDecision>;
   /** Whether the answer replaces another. */
   supersede: boolean;
+  /** The other open questions that may have the same answer. */
+  alikeIds: readonly string[] | undefined;
   disabledReason: string | undefined;
   /** After an answer. */
   onDone: () => void;
@@ -32,9 +35,10 @@ interface DecisionFormProps {
 
 /** The possible answers as a group of radio buttons, free text, and the ways to send one. */
 export function DecisionForm(props: DecisionFormProps) {
-  const { uncertainty, decision, supersede, disabledReason, onDone } = props;
+  const { uncertainty, decision, supersede, alikeIds = [], disabledReason, onDone } = props;
   const form = useAnswerForm(uncertainty);
-  const isBusy = decision.answer.isPending;
+  const alike = useAlike(props.workspaceId);
+  const isBusy = decision.answer.isPending || alike.isPending;
   const isDisabled = disabledReason !== undefined;
   const hintId = `${form.id}-hint`;
   const send = (mode: 'answered' | 'dismissed') => {
@@ -42,6 +46,11 @@ export function DecisionForm(props: DecisionFormProps) {
     const value = mode === 'dismissed' ? '' : form.value;
     if (mode === 'answered' && value === '') return form.askForValue();
     decision.answer.mutate({ mode, value, supersede }, { onSuccess: onDone });
+  };
+  const sendToAll = () => {
+    if (isBusy || isDisabled) return;
+    if (form.value === '') return form.askForValue();
+    alike.mutate({ ids: [uncertainty.uncertaintyId, ...alikeIds], value: form.value });
   };
   useKeys([
     ...form.places.slice(0, NUMBERED_MAX).map((place, at) => ({
@@ -63,6 +72,7 @@ export function DecisionForm(props: DecisionFormProps) {
     >
       <Choices form={form} isDisabled={isDisabled || isBusy} />
       {decision.answer.isError && !hasLost && <ErrorNotice error={decision.answer.error} />}
+      {alike.isError && <ErrorNotice error={alike.error} />}
       <div className="flex flex-wrap items-start gap-2 max-sm:grid max-sm:grid-cols-1">
         <Button
           type="submit"
@@ -77,6 +87,17 @@ export function DecisionForm(props: DecisionFormProps) {
             <Keys keys="mod+Enter" />
           </span>
         </Button>
+        {alikeIds.length > 0 && (
+          <Button
+            busy={alike.isPending}
+            disabled={isDisabled || isBusy}
+            aria-describedby={hintId}
+            className="h-9 max-sm:w-full"
+            onClick={sendToAll}
+          >
+            Answer all {alikeIds.length + 1} like this
+          </Button>
+        )}
         <Button
           busy={isBusy}
           disabled={isDisabled}

@@ -15,6 +15,7 @@ import { Icon } from '../page/icon.tsx';
 import { EndState } from '../status/end-state.tsx';
 import { ErrorNotice } from '../status/error-notice.tsx';
 import { SkeletonBar } from '../status/skeleton.tsx';
+import { Markdown } from '../text/markdown.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
 import { DecisionFacts } from './decision-facts.tsx';
 import { useDecision } from './use-decision.ts';
@@ -30,6 +31,8 @@ export interface DecisionCardProps {
   level?: 1 | 2;
   /** Hides the job where the page is about that job. */
   isOnJobPage?: boolean;
+  /** The other open questions with the same text and choices. */
+  alikeIds?: readonly string[] | undefined;
   /** The page says already that the hub does not answer, or refuses. */
   isFailureSaid?: boolean;
   /** Beside the answer that was given: where to go next. */
@@ -38,8 +41,7 @@ export interface DecisionCardProps {
 
 /**
  * A question of an agent with everything that a person needs to answer it. The same on the page of
- * the inbox and at the top of a blocked job. What the agent wrote is shown as text, without links,
- * and cut.
+ * the inbox and at the top of a blocked job. What the agent wrote has no links, and is cut.
  */
 export function DecisionCard(props: DecisionCardProps) {
   const { workspaceId } = props.workspace;
@@ -98,6 +100,7 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
           workspaceId={workspaceId}
           decision={decision}
           supersede={!isAsked}
+          alikeIds={isAsked ? props.alikeIds : undefined}
           disabledReason={disabledReason}
           onDone={() => setReplacing(false)}
         />
@@ -153,16 +156,16 @@ function withoutTitle(prompt: string, title: string): string {
   return text.startsWith(title) ? text.slice(title.length) : text;
 }
 
-/** Text of an agent: never active, and folded when it is long. */
+/** Markdown of an agent: without links, and folded when it is long. */
 function AgentText({ text, what }: { text: string; what: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.trim().length > TEXT_CHARS_SHOWN;
   if (text.trim() === '') return null;
   return (
-    <div className="grid justify-items-start gap-1">
-      <p className="max-w-prose text-base whitespace-pre-wrap text-muted wrap-anywhere">
-        {capText(text, isWhole ? text.length : TEXT_CHARS_SHOWN)}
-      </p>
+    <div className="grid grid-cols-[minmax(0,1fr)] justify-items-start gap-1">
+      <div className="w-full max-w-prose text-base text-muted">
+        <Markdown text={isWhole ? text.trim() : beginningOf(text)} hasLinks={false} />
+      </div>
       {isLong && (
         <Button look="quiet" className="-ml-3" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show less' : `Show the whole ${what}`}
@@ -170,6 +173,16 @@ function AgentText({ text, what }: { text: string; what: string }) {
       )}
     </div>
   );
+}
+
+/** Cut between lines, so that the marks of Markdown stay whole. */
+function beginningOf(text: string): string {
+  const cut = capText(text, TEXT_CHARS_SHOWN);
+  if (cut.length >= plainText(text).trim().length) return cut;
+  const lines = cut.split('\n').slice(0, -1);
+  const fences = lines.filter((line) => line.trimStart().startsWith('```')).length;
+  if (lines.length === 0) return cut;
+  return [...lines, ...(fences % 2 === 1 ? ['```'] : []), '', '…'].join('\n');
 }
 
 function CardSkeleton() {

@@ -17,7 +17,7 @@ interface InboxRowProps {
 
 /** A question in the list, two lines high: the question; repository, deadline and age. */
 export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: InboxRowProps) {
-  const { uncertaintyId, title, createdAt, deadlineAt, resolvedAt, answer } = row;
+  const { uncertaintyId, title, createdAt, deadlineAt, resolvedAt, answer, alikeIds = [] } = row;
   return (
     <li className="border-b last:border-b-0">
       <Link
@@ -33,6 +33,9 @@ export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: Inb
       >
         <RowSign row={row} />
         <span className="line-clamp-2 font-medium wrap-anywhere">
+          {alikeIds.length > 0 && (
+            <span className="text-attention tabular-nums">{alikeIds.length + 1} × </span>
+          )}
           {plainText(title) || uncertaintyId}
         </span>
         <span className="col-start-2 flex min-w-0 items-center gap-2 text-xs text-muted">
@@ -40,6 +43,9 @@ export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: Inb
             {answer ? answerLine(answer) : plainText(repositoryLabel ?? '')}
           </span>
           <span className="ml-auto flex shrink-0 items-center gap-2">
+            {row.waitingJobs !== undefined && row.waitingJobs > 1 && (
+              <span>{row.waitingJobs.toLocaleString('en')} jobs wait</span>
+            )}
             {deadlineAt && !answer && <DeadlineNote deadlineAt={deadlineAt} />}
             <RelativeTime at={resolvedAt ?? createdAt} />
           </span>

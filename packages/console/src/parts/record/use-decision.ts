@@ -2,9 +2,10 @@ import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-q
 import { useRef } from 'react';
 import { type DecisionView, decisionQuery } from '../../api/decision-queries.ts';
 import { callHub } from '../../api/hub-call.ts';
+import { randomKey } from '../../format/random-key.ts';
 
 /** How long an answer of the console can be withdrawn (docs/decisions/0034). */
-const UNDO_MS = 5_000;
+export const UNDO_MS = 5_000;
 
 export interface DraftAnswer {
   mode: 'answered' | 'dismissed';
@@ -29,7 +30,7 @@ export function useDecision(ref: DecisionRef) {
     mutationFn: async (draft: DraftAnswer) => {
       // The same answer again is the same call, in case that the hub's reply was lost.
       const text = JSON.stringify(draft);
-      if (sent.current?.draft !== text) sent.current = { draft: text, key: drawKey() };
+      if (sent.current?.draft !== text) sent.current = { draft: text, key: randomKey() };
       const body = { ...ref, ...draft, confidence: 1, undoMs: UNDO_MS };
       return callHub('uncertainties', 'addResolution', {
         ...body,
@@ -51,14 +52,8 @@ export function useDecision(ref: DecisionRef) {
   return { answer, withdraw };
 }
 
-/** A random key. `randomUUID` exists only on pages that come over HTTPS. */
-function drawKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** Reads again all that an answer changes: lists, counts, the question and the job that asked. */
-function refreshDecisions(client: QueryClient, workspaceId: string): Promise<unknown> {
+export function refreshDecisions(client: QueryClient, workspaceId: string): Promise<unknown> {
   const keys = ['uncertainties', 'uncertainty-counts', 'uncertainty', 'job', 'jobs', 'job-counts'];
   return Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key, workspaceId] })));
 }

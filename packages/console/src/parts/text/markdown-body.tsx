@@ -1,14 +1,41 @@
-import { Children, type ReactNode } from 'react';
-import ReactMarkdown, { type Components } from 'react-markdown';
+import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
+import { gfmTable } from 'micromark-extension-gfm-table';
+import { Children, createContext, type ReactNode, use } from 'react';
+import ReactMarkdown, { type Components, type Options } from 'react-markdown';
+import { plainText } from '../../format/text.ts';
+import { keepReachable } from '../page/scroll-box.tsx';
 import { LinkedText } from './linked-text.tsx';
 
+interface MarkdownBodyProps {
+  text: string;
+  /** Whether addresses are links. */
+  hasLinks: boolean;
+}
+
 /** Markdown as elements. HTML in it stays text. Use `Markdown`, which loads this on demand. */
-export function MarkdownBody({ text }: { text: string }) {
+export function MarkdownBody({ text, hasLinks }: MarkdownBodyProps) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2 leading-[1.375rem] wrap-anywhere">
-      <ReactMarkdown components={components}>{text}</ReactMarkdown>
+      <HasLinks value={hasLinks}>
+        <ReactMarkdown remarkPlugins={plugins} components={components}>
+          {text}
+        </ReactMarkdown>
+      </HasLinks>
     </div>
   );
+}
+
+const HasLinks = createContext(true);
+
+const plugins: NonNullable<Options['remarkPlugins']> = [addTables];
+
+/** Of GitHub's additions to Markdown, tables only: the others turn plain text into links. */
+function addTables(this: { data(): object }) {
+  const data = this.data();
+  Object.assign(data, {
+    micromarkExtensions: [gfmTable()],
+    fromMarkdownExtensions: [gfmTableFromMarkdown()],
+  });
 }
 
 interface WithChildren {
@@ -17,13 +44,22 @@ interface WithChildren {
 
 const components: Components = {
   a: AddressedLink,
+  table: ({ children }) => (
+    <div ref={keepReachable} className="overflow-x-auto">
+      <table className="border-collapse text-left text-sm wrap-normal">{children}</table>
+    </div>
+  ),
+  th: ({ children }) => (
+    <th className="border bg-well px-2 py-1 font-semibold">{linked(children)}</th>
+  ),
+  td: ({ children }) => <td className="border px-2 py-1 align-top">{linked(children)}</td>,
   // An image would tell its server who reads the text.
   img: ({ alt, src }) => (
     <span>
       [Image: {alt || 'without a description'}
       {typeof src === 'string' && src !== '' && (
         <>
-          , <LinkedText text={src} />
+          , <Linked text={src} />
         </>
       )}
       ]
@@ -70,19 +106,24 @@ function Heading({ children }: WithChildren) {
 function AddressedLink({ href = '', children }: WithChildren & { href?: string | undefined }) {
   const words = Children.toArray(children);
   const isBare = words.length === 1 && words[0] === href;
-  if (isBare) return <LinkedText text={href} />;
+  if (isBare) return <Linked text={href} />;
   // The parser has dropped an address that is not safe.
   if (href === '') return children;
   return (
     <>
-      {children} (<LinkedText text={href} />)
+      {children} (<Linked text={href} />)
     </>
   );
+}
+
+/** A text with its addresses as links, where these may be. */
+function Linked({ text }: { text: string }) {
+  return use(HasLinks) ? <LinkedText text={text} /> : plainText(text);
 }
 
 /** Addresses that are written as plain text become links. */
 function linked(children: ReactNode): ReactNode {
   return Children.map(children, (child) =>
-    typeof child === 'string' ? <LinkedText text={child} /> : child,
+    typeof child === 'string' ? <Linked text={child} /> : child,
   );
 }

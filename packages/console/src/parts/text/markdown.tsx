@@ -17,18 +17,24 @@ const MARKS_MAX = 400;
 /** Quotations within quotations, and marks without text between them. */
 const deeplyNested = /(?:> ?){30}|[*_]{40}/;
 
+interface MarkdownProps {
+  text: string;
+  /** Whether addresses are links. */
+  hasLinks?: boolean;
+}
+
 /**
  * Untrusted Markdown: no HTML, no images, and links with their address in sight. Until its code has
  * been loaded, and where it cannot be shown as Markdown, the text is shown as it is.
  */
-export function Markdown({ text }: { text: string }) {
+export function Markdown({ text, hasLinks = true }: MarkdownProps) {
   const plain = plainText(text);
   const asIs = <p className="wrap-anywhere whitespace-pre-wrap">{plain}</p>;
   if (!isQuicklyParsed(plain)) return asIs;
   return (
     <FallBack key={plain} to={asIs}>
       <Suspense fallback={asIs}>
-        <MarkdownBody text={plain} />
+        <MarkdownBody text={plain} hasLinks={hasLinks} />
       </Suspense>
     </FallBack>
   );

@@ -92,7 +92,7 @@ export const allColumns = checked({
     status, prompt, kind, context, confidence, impact, reversibility, assumed_value,
     assumed_reasoning, auto_promote_threshold, options, recommended_value, deadline_at, on_deadline,
     created_by, created_by_name, requested_by, created_at, promoted_at, resolved_at, answer_job_id,
-    answer_seen_at, hand_over_at, action_key, taken_at, taken_by_agent_id`,
+    answer_seen_at, hand_over_at, action_key, taken_at, taken_by_agent_id, alike_key`,
   upload_extracts: `workspace_id, content_hash, format, upload_id, status, reason, attempts,
     available_at, truncated, context_item_id, created_at, finished_at`,
   upload_objects: 'workspace_id, object_key, upload_id, created_at',

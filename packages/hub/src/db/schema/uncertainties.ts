@@ -45,6 +45,8 @@ export interface UncertaintiesTable {
   /** When an agent took the answer for that action; null: not yet. */
   taken_at: number | null;
   taken_by_agent_id: string | null;
+  /** The same for questions that one answer may resolve together; null: none may be. */
+  alike_key: string | null;
 }
 
 /** All resolutions of an uncertainty; the one with the highest seq is current. */

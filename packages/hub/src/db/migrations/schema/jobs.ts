@@ -214,12 +214,15 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     requested_by TEXT,
     created_by_name TEXT,
     hand_over_at BIGINT,
+    alike_key TEXT,
     PRIMARY KEY (workspace_id, uncertainty_id)
   )`,
   `CREATE UNIQUE INDEX uncertainties_by_decision_request ON uncertainties
     (workspace_id, decision_request_id)
     WHERE decision_request_id IS NOT NULL`,
   'CREATE INDEX uncertainties_by_status ON uncertainties (workspace_id, status, uncertainty_id)',
+  `CREATE INDEX uncertainties_by_urgency ON uncertainties (workspace_id, deadline_at, uncertainty_id)
+    WHERE status = 'open'`,
   'CREATE INDEX uncertainties_by_run ON uncertainties (workspace_id, run_id, uncertainty_id)',
   `CREATE INDEX uncertainties_by_job ON uncertainties (workspace_id, job_id, uncertainty_id)
     WHERE job_id IS NOT NULL`,
