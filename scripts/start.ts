@@ -13,9 +13,9 @@ enableCompileCache(join(root, 'node_modules/.cache/signalbox'));
 
 const usage = `Usage: npm start [clone] -- [flags]
 
-Starts a hub, and first builds the console if it is outdated. Ctrl-C stops it. With the path of a
-clone, or at a terminal, it is signalbox up: it prints a link that signs you in, and an agent works
-on the clone.
+Starts a hub, and first builds the console if it is outdated. Ctrl-C stops it.
+At a terminal, or with the path of a clone, it is signalbox up: it prints a link
+that signs you in, and an agent works on the clone.
 
 `;
 
