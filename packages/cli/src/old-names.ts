@@ -58,7 +58,7 @@ export function newCommandOf(argv: readonly string[]): { before: string; after: 
   return before === undefined ? null : { before, after: renamedCommands[before] ?? '' };
 }
 
-/** Finds the flag or key that replaces a flag that a command does not know; null if it never had it. */
+/** Finds the flag or key that replaces one that a command had before; null if it never had it. */
 export function newFlagOf(words: readonly string[], flag: string): string | null {
   return renamedFlags[words.join(' ')]?.[flag] ?? null;
 }

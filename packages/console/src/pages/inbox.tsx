@@ -74,7 +74,7 @@ function useInbox() {
   const filters = route.useSearch();
   const list = useInfiniteQuery(decisionsQuery(membership.workspaceId, filters));
   const listed = list.data?.pages.flatMap((page) => page.uncertainties) ?? [];
-  // What changes between two pages may be on both.
+  // A question that moves between the reads of two pages may be on both.
   const rows = [...new Map(listed.map((row) => [row.uncertaintyId, row])).values()];
   return { filters, list, rows };
 }

@@ -27,7 +27,7 @@ const DEPENDENTS_RELEASED_MAX = 200;
 
 type ReadyColumn = 'workspace_id' | 'queue' | 'lane_id' | 'sort_key';
 
-/** What has to know of entries that become claimable. */
+/** The parts that have to know of entries that become claimable. */
 export interface ReadyParts {
   onReady: ReadyListener;
   floors: ClaimFloors;

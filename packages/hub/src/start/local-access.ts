@@ -89,8 +89,8 @@ export interface LocalAccessDraft {
 }
 
 /**
- * Lets the person at this machine use its hub: creates the first owner of a hub without people, a link
- * that signs in, and a token for the machine.
+ * Lets the person at this machine use its hub: creates the first owner of a hub without people, a
+ * link that signs in, and a token for the machine.
  *
  * @throws HubError SLUG_TAKEN; WORKSPACE_NOT_FOUND if the people of the hub own no workspace;
  *   StartError, HubMissingError

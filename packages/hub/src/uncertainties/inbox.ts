@@ -100,7 +100,7 @@ function foldAlike(
   return rows;
 }
 
-/** The nearest deadline first, which may have passed; then the most waiting jobs; then the oldest. */
+/** The nearest deadline first, past ones too; then the most waiting jobs; then the oldest. */
 function compare(a: Place, b: Place): number {
   const dueMs = ({ deadlineMs }: Place) => deadlineMs ?? Number.MAX_SAFE_INTEGER;
   if (dueMs(a) !== dueMs(b)) return dueMs(a) - dueMs(b);

@@ -67,7 +67,7 @@ type AlikeFields = Pick<
 
 /**
  * Questions of one repository with the same text and choices are alike: a person may give them one
- * answer. An approval, and whatever is about the action of a tool, is only like one that is the same
+ * answer. An approval, or a question about the action of a tool, is only like one that is the same
  * in all that a person sees, and only if its asker says that the impact is low.
  *
  * @returns a key that alike questions share; null: the question gets an answer of its own.

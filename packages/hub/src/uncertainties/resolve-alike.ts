@@ -15,7 +15,7 @@ type AlikeInput = RequestInput<typeof endpoints.uncertainties.resolveAlike.reque
 
 /**
  * Gives the same answer to alike questions, in one transaction. Each gets a resolution of its own,
- * which can be withdrawn by itself. One that is resolved already does not prevent it for the others.
+ * which can be withdrawn alone. One that is resolved already does not prevent it for the others.
  *
  * @throws HubError UNCERTAINTY_NOT_FOUND, INVALID_REQUEST, IDEMPOTENCY_CONFLICT
  */

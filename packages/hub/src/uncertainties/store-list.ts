@@ -82,7 +82,7 @@ export function readUncertaintySummaries(
   );
 }
 
-/** What the place of an open question in the inbox follows from. */
+/** The columns that decide the place of an open question in the inbox. */
 export type OpenQuestionRow = Pick<
   UncertaintyRow,
   'uncertainty_id' | 'job_id' | 'deadline_at' | 'alike_key'

@@ -56,7 +56,7 @@ export const command = defineCommand<StartOptions>({
   run: ({ io, options }) => startFromOptions(io, options),
 });
 
-/** What a caller that starts an agent itself decides. */
+/** The choices of a caller that starts an agent itself. */
 export interface StartPlace {
   /** Of a caller that has more to end. */
   signals?: SignalOptions;
