@@ -170,3 +170,15 @@ function costText(usage: Usage): string | null {
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(', ');
 }
+
+/** What people decided about a job, each as `Ada answered “Which port?”: 8080`. */
+export function decisionLines({ decisions }: Pick<Job, 'decisions'>): string[] {
+  return decisions.map(({ prompt, mode, value, by }) => {
+    const asked = `“${oneLine(prompt)}”`;
+    const who = oneLine(by ?? 'The deadline');
+    if (mode === 'dismissed')
+      return `${by == null ? 'The end of the job' : who} dismissed ${asked}`;
+    const deed = mode === 'assumed' ? 'let the assumed value stand for' : 'answered';
+    return `${who} ${deed} ${asked}: ${oneLine(value)}`;
+  });
+}

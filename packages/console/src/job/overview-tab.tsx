@@ -9,6 +9,7 @@ import { WaitingNote } from '../parts/record/job-notes.tsx';
 import { LinkedText } from '../parts/text/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
 import { CanceledNote } from './canceled-note.tsx';
+import { DecisionsCard } from './decisions-card.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
@@ -51,6 +52,7 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
         {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
+        <DecisionsCard job={job} slug={slug} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
         </Panel>

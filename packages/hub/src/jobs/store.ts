@@ -19,6 +19,7 @@ const jobColumns = [
   'depends_on',
   'budget',
   'created_by',
+  'created_by_name',
   'outcome',
   'outcome_reason',
   'message',
@@ -175,19 +176,6 @@ export async function updateJobDecisions(
 ): Promise<void> {
   await tx.runSql('UPDATE jobs SET decisions = ? WHERE workspace_id = ? AND job_id = ?', [
     row.decisions,
-    row.workspace_id,
-    row.job_id,
-  ]);
-}
-
-/** Writes the run of a job that had none. */
-export async function updateJobRun(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  runId: string,
-): Promise<void> {
-  await tx.runSql('UPDATE jobs SET run_id = ? WHERE workspace_id = ? AND job_id = ?', [
-    runId,
     row.workspace_id,
     row.job_id,
   ]);

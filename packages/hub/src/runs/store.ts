@@ -70,9 +70,10 @@ export async function updateRun(
 /** Unblocks a run that waits for a decision request, which is answered now. */
 export async function unblockRun(
   tx: Tx,
-  row: Pick<RunRow, 'workspace_id' | 'run_id'>,
+  row: { workspace_id: string; run_id: string | null },
   decisionRequestId: string,
 ): Promise<void> {
+  if (row.run_id === null) return;
   await tx.runSql(
     `UPDATE runs SET blocked_by_decision_request_id = NULL, updated_at = ?
      WHERE workspace_id = ? AND run_id = ? AND blocked_by_decision_request_id = ?`,
