@@ -154,7 +154,7 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     assert.deepEqual(await places(), before, 'nothing moves');
     assert.equal(await page.getByRole('alert').count(), 0, 'the trouble is named once');
     // A page whose code was never loaded.
-    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('link', { name: 'Repositories' }).click();
     await page.getByText('The hub does not respond').waitFor();
     hub = await startHubProcess({ dataDir, port: Number(port) });
     const startMs = performance.now();
@@ -164,7 +164,7 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     const tookMs = performance.now() - startMs;
     process.stdout.write(`live ${Math.round(tookMs)} ms after the hub was back\n`);
     assert.ok(tookMs < LIVE_AGAIN_MS_MAX, `${tookMs} ms`);
-    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Repositories', level: 1 }).waitFor();
     assert.equal(await banner(page).count(), 0);
     await page.goBack();
     await enqueue('Enqueued after the restart.');

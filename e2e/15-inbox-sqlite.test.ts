@@ -287,12 +287,12 @@ describe('the inbox, where people answer the questions of agents', {
   });
 
   it('is used by keyboard alone: move, pick, answer, undo, answer again, dismiss', async () => {
-    const first = await ask({ prompt: 'The older one?' });
-    const second = await ask({ prompt: 'The newer one?' });
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    const first = await ask({ prompt: 'The older one?', deadlineAt: inHours(1) });
+    const second = await ask({ prompt: 'The newer one?', deadlineAt: inHours(2) });
     const page = await visit(person);
-    await page.goto(pathOf(first));
+    await page.goto(inbox);
     await question(page, 'The older one?').waitFor();
-    await page.getByRole('link', { name: /The older one/ }).waitFor();
     await page.keyboard.press('j');
     await question(page, 'The newer one?').waitFor();
     await page.keyboard.press('k');
@@ -343,7 +343,6 @@ describe('the inbox, where people answer the questions of agents', {
       await button(other, 'Answer “blue”').click();
       await other.getByText('You answered').waitFor();
       await look(other, 'answered', screen);
-      // The page must not learn of the other answer before it has sent its own.
       const refused = page.waitForResponse(/uncertainties\/add-resolution$/);
       await button(page, 'Answer “red”').click();
       await refused;
@@ -369,8 +368,7 @@ describe('the inbox, where people answer the questions of agents', {
       prompt: 'Which region?\n\n| region | cost |\n|---|---|\n| eu | 1 |\n\n`code`',
       options: [{ value: 'eu' }, { value: 'us' }],
     };
-    const ids: string[] = [];
-    for (let at = 0; at < 36; at++) ids.push(await ask(draft));
+    const ids = await Promise.all(Array.from({ length: 36 }, () => ask(draft)));
     await lookOnScreens('alike', person, inbox, async (page) => {
       await page.getByRole('link', { name: /36 × Which region\?/ }).click();
       await page.getByRole('article').getByRole('cell', { name: 'eu' }).waitFor();
@@ -380,7 +378,7 @@ describe('the inbox, where people answer the questions of agents', {
     await page.goto(inbox);
     await page.getByRole('link', { name: /36 × Which region\?/ }).click();
     await radio(page, 'eu').check();
-    const all = button(page, 'Answer all 36 like this');
+    const all = button(page, /^Answer all 36/);
     await all.click();
     await page.getByText('Answered 36 questions').waitFor();
     await page.getByText('You answered').waitFor();

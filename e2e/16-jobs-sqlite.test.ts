@@ -71,7 +71,8 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
       await client.jobs.claimNext({ workspaceId, agentId, leaseMs: 3_600_000 });
       if (outcome === 'running') continue;
       const usage = { costUsd: 1.25 };
-      await client.jobs.complete({ workspaceId, jobId, agentId, outcome, usage });
+      const said = outcome === 'failed' ? { message: 'The tests fail.\nAll of them.' } : {};
+      await client.jobs.complete({ workspaceId, jobId, agentId, outcome, usage, ...said });
     }
     for (let n = 1; n <= 4; n++) await enqueue(`Queued job number ${n}`, { priority: 4 - n });
     await enqueue('Review the pricing page', { repoId: otherRepoId, kind: 'pr_review' });
@@ -107,8 +108,10 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     await page.goto(jobsPath);
     await page.getByRole('heading', { name: 'Needs you' }).waitFor();
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    assert.deepEqual(headings, ['Needs you', 'Running', 'Queued', 'Finished']);
-    await row('Queued').getByText('6', { exact: true }).waitFor();
+    assert.deepEqual(headings, ['Needs you1', 'Running1', 'Failed1', 'Queued6', 'Finished1']);
+    const counts = page.getByRole('list', { name: 'States' });
+    await counts.getByRole('link', { name: '6 queued' }).waitFor();
+    await row('A job that is failed').getByText('The tests fail.').first().waitFor();
     // The first is for phones.
     await row('Review the pricing page').getByText('No online agent serves it').last().waitFor();
     await row('A job for tomorrow')
@@ -150,9 +153,9 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     await row('A job that is blocked').waitFor();
     await pressed('j');
     await page.locator(':focus').getByText('A job that is blocked').waitFor();
-    await pressed('j', 'j');
+    await pressed('j', 'j', 'j');
     assert.equal(await focusedTitle(), 'A job for tomorrow');
-    await pressed('k');
+    await pressed('k', 'k');
     assert.equal(await focusedTitle(), 'A job that is running');
     await pressed('y');
     await page.getByText('Job ID copied').first().waitFor();
@@ -374,6 +377,36 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     await page.unroute('**/console-api/v1/jobs/list');
     await page.getByRole('button', { name: 'Try again' }).click();
     await row('A job that is done').waitFor();
+  });
+
+  it('has ten jobs of a group, opens and collapses it in place, and shows mine', async () => {
+    for (let n = 1; n <= 90; n++) await enqueue(`Crowd number ${n}`);
+    await page.goto(jobsPath);
+    const heading = page.getByRole('button', { name: /^Queued/ });
+    const more = page.getByRole('button', { name: /^\d+ more of “Queued”$/ });
+    await more.scrollIntoViewIfNeeded();
+    const count = Number.parseInt((await more.textContent()) ?? '', 10);
+    assert.ok(count >= 80, `${count} more`);
+    const first = row('Crowd number 90');
+    const topOf = async () => Math.round((await first.boundingBox())?.y ?? Number.NaN);
+    const before = await topOf();
+    await more.click();
+    await row('Crowd number 75').waitFor();
+    assert.equal(await topOf(), before, 'a group opens below what is in sight');
+    await audit('opened');
+    await page.goto(jobsPath);
+    await more.waitFor();
+    await audit('crowd');
+    await heading.click();
+    await first.waitFor({ state: 'detached' });
+    assert.equal(await heading.getAttribute('aria-expanded'), 'false');
+    await audit('collapsed');
+    await heading.click();
+    await first.waitFor();
+    await page.getByRole('button', { name: 'Mine' }).click();
+    await page.waitForURL((url) => url.searchParams.get('mine') === 'true');
+    // A program has enqueued it.
+    await first.waitFor({ state: 'detached' });
   });
 
   it('meets no fault of the browser', () => {

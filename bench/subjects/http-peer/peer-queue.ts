@@ -66,6 +66,7 @@ export function presentJob(job: PeerJob, leaseExpiresAtMs: number | null): Job {
     leaseExpiresAt: timestampOf(leaseExpiresAtMs),
     availableAt: new Date(job.enqueuedAtMs).toISOString(),
     createdAt: new Date(job.enqueuedAtMs).toISOString(),
+    createdBy: { id: 'service:bench', name: 'bench' },
     startedAt: timestampOf(job.startedAtMs),
     finishedAt: timestampOf(job.finishedAtMs),
     ...{ outcome: job.status === 'done' ? 'done' : null, outcomeReason: null, message: null },

@@ -192,14 +192,14 @@ test('without an ID, a terminal offers the open questions; a program is told the
     assert.ok(stderr.includes(`${id?.slice(-8)}  ${title}`), stderr);
   }
   const terminal = onTerminal(80, ['answer', '--option', 'no']);
-  await terminal.shows(/Which question\?[\s\S]*● Which host\?/);
+  await terminal.shows(/Which question\?[\s\S]*● Which port\?/);
   const arrowDown = '\u001b[B';
   terminal.type(arrowDown);
-  await terminal.shows(/● Which port\?/);
+  await terminal.shows(/● Which host\?/);
   terminal.type('\r');
   assert.equal((await terminal.ended).exitCode, exitCodes.ok);
-  assert.deepEqual([await answerIn(first), await answerIn(second)], ['no', null]);
-  await json(['answer', second, '--dismiss']);
+  assert.deepEqual([await answerIn(first), await answerIn(second)], [null, 'no']);
+  await json(['answer', first, '--dismiss']);
 });
 
 test('without a recommendation Enter alone chooses no option', async () => {

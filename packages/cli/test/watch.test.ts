@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { ListedJob, ListedUncertainty, ToolCall, Uncertainty } from '@signalbox/contract';
+import type { Job, ListedJob, ListedUncertainty, ToolCall, Uncertainty } from '@signalbox/contract';
 import { renderScreen } from '../src/commands/watch/watch-screen.ts';
 import {
   firstState,
@@ -104,7 +104,7 @@ const screenOf = (state: WatchState, rows = 24) =>
 
 test('the list shows questions, then jobs, with counts above and keys below', () => {
   const lines = screenOf(firstState);
-  assert.equal(lines[0], 'acme  1 running · 1,000+ waiting · 0 blocked · 3 questions');
+  assert.equal(lines[0], 'acme  1 running · 1,000+ waiting · 0 blocked · 0 failed · 3 questions');
   assert.match(lines[3] ?? '', /^▸ 00quest1 {2}approval: Run make deploy\? +5m$/);
   const text = lines.join('\n');
   assert.ok(text.indexOf('Why?') < text.indexOf('JOBS'));
@@ -120,7 +120,7 @@ test('below a running job is what its tool does, with its state; below others is
 });
 
 test('arrows choose a question, and Enter opens it', () => {
-  const down = press(firstState, key('down'), char('j'), key('down'));
+  const down = press(firstState, key('down'), char('j'));
   assert.equal(down.state.selectedId, data.questions[2]?.uncertaintyId);
   const { effect } = press(down.state, key('up'), key('return'));
   assert.deepEqual(effect, { do: 'open', uncertaintyId: data.questions[1]?.uncertaintyId });
@@ -170,4 +170,40 @@ test('a long question can be scrolled to its end, and the answers stay in view',
   const end = screenOf(state).join('\n');
   assert.match(end, /line 59\n/);
   assert.match(end, /1 {2}Yes/);
+});
+
+test('a job is chosen by keys, also below many questions, and read', () => {
+  const many = Array.from({ length: 76 }, (_, index) => listed(index + 10, `Question ${index}?`));
+  const failed = { ...job(3, 'failed', 'Move the port'), failure: 'Error: connect ECONNREFUSED' };
+  const crowded = {
+    ...data,
+    questions: many,
+    jobs: [data.jobs[0] as ListedJob, failed, ...data.jobs.slice(1)],
+  };
+  const draw = (state: WatchState, rows = 24) =>
+    renderScreen(crowded, state, {
+      ...{ columns: 80, rows, styles: stylesOf(false), nowMs, workspace: 'acme' },
+    }).join('\n');
+  const text = draw(firstState);
+  assert.match(text, /◐ running/);
+  assert.match(text, /✖ failed .* Move the port .*\n +Error: connect ECONNREFUSED/);
+  const go = (state: WatchState, ...keys: Key[]) =>
+    keys.reduce((now, each) => pressKey(now, crowded, each).state, state);
+  const onJob = go(firstState, key('tab'), key('down'));
+  assert.match(draw(onJob), /▸ ✖ failed/);
+  assert.deepEqual(pressKey(onJob, crowded, key('return')).effect, {
+    ...{ do: 'open-job', jobId: failed.jobId },
+  });
+  const far = go(onJob, ...Array.from({ length: 30 }, () => key('down')));
+  assert.match(draw(far), /▸ ✔ done .* Job 28/);
+  assert.match(draw(go(far, key('tab'))), /▸ 0quest10 /);
+  const whole = {
+    ...failed,
+    prompt: 'Move the port\nto 8080.',
+    message: 'It broke.',
+    decisions: [],
+  };
+  const open: WatchState = { ...onJob, job: { job: whole as unknown as Job, scrolled: 0 } };
+  assert.match(draw(open), /✖ failed .*\n {2}Move the port\n {2}to 8080\.\n\n {2}It broke\./);
+  assert.equal(pressKey(open, crowded, key('escape')).state.job, null);
 });

@@ -10,7 +10,16 @@ describe('filters of the job list', () => {
     expect(
       readJobFilters({ status: 'failed', kind: 'work', repo: ' repo_1 ', since: '7d', q: 12 }),
     ).toEqual({ status: 'failed', kind: 'work', repo: 'repo_1', since: '7d', q: '12' });
-    const odd = { status: 'odd', kind: ['work'], repo: {}, since: 'toString', q: '  ', x: 1 };
+    expect(readJobFilters({ mine: true })).toEqual({ mine: true });
+    const odd = {
+      mine: 'x',
+      status: 'odd',
+      kind: ['work'],
+      repo: {},
+      since: 'toString',
+      q: '  ',
+      x: 1,
+    };
     expect(readJobFilters(odd)).toEqual({});
     expect(readJobFilters({ q: 'x'.repeat(500) }).q).toHaveLength(200);
   });
@@ -19,7 +28,7 @@ describe('filters of the job list', () => {
     expect(hasGroups({ repo: 'repo_1' })).toBe(true);
     expect(hasGroups({ status: 'all' })).toBe(false);
     expect(hasGroups({ q: 'x' })).toBe(false);
-    expect(statusesOf('finished')).toEqual(['done', 'failed', 'canceled']);
+    expect(statusesOf('finished')).toEqual(['done', 'canceled']);
     expect(statusesOf('all')).toBeUndefined();
   });
 

@@ -160,21 +160,38 @@ test('a job that two groups have is in the one that was read last, or in the lat
   expect(withoutDoubles([read(same, 1), read(page(8), 2)])[0]).toBe(same);
 });
 
+test('a group has ten jobs until it is opened, and none while it is collapsed', () => {
+  const jobs = Array.from({ length: 12 }, (_, at) => jobOf(50 - at));
+  const counts = { pending: 0, running: 12, blocked: 0, done: 0, failed: 0, canceled: 0 };
+  const shown = (states: Parameters<typeof linesOfGroups>[2]) =>
+    linesOfGroups([undefined, { jobs, nextCursor: null }], { counts, capped: [] }, states).map(
+      (line) => (line.type === 'more' ? `${line.count} more` : line.type),
+    );
+  expect(shown({})).toEqual(['group', ...Array(10).fill('job'), '2 more']);
+  expect(shown({ running: 'opened' })).toEqual(['group', ...Array(12).fill('job')]);
+  expect(shown({ running: 'collapsed' })).toEqual(['group']);
+});
+
 test('the lines of groups: a heading with its count, the jobs, and the way to more', () => {
   const counts = { pending: 1_000, running: 1, blocked: 0, done: 2, failed: 1, canceled: 0 };
   const lines = linesOfGroups(
     [
       { jobs: [], nextCursor: null },
       { jobs: [jobOf(9)], nextCursor: null },
-      { jobs: [jobOf(8), jobOf(7)], nextCursor: 'more' },
       undefined,
+      { jobs: [jobOf(8), jobOf(7)], nextCursor: 'more' },
+      { jobs: [jobOf(6)], nextCursor: null },
     ],
     { counts, capped: ['pending'] },
+    { finished: 'collapsed' },
   );
   expect(
     lines.map((line) => {
       if (line.type === 'group') return `${line.group.word} ${line.count}`;
-      return line.type === 'job' ? line.job.jobId : `more ${line.group.word}`;
+      return line.type === 'job' ? line.job.jobId : `${line.count} more of ${line.group.word}`;
     }),
-  ).toEqual(['Running 1', idOf(9), 'Queued 1,000+', idOf(8), idOf(7), 'more Queued']);
+  ).toEqual([
+    ...['Running 1', idOf(9), 'Queued 1,000+', idOf(8), idOf(7), '998+ more of Queued'],
+    'Finished 2',
+  ]);
 });

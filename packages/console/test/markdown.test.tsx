@@ -67,6 +67,13 @@ describe('Markdown of an agent', () => {
     ]);
   });
 
+  test('a table that would fill the page with cells is shown as it is', async () => {
+    const wide = `|${'a|'.repeat(100)}\n|${'-|'.repeat(100)}\n${'||\n'.repeat(500)}end`;
+    const box = await show(wide);
+    expect(box.querySelector('table')).toBeNull();
+    expect(box.textContent).toBe(wide);
+  });
+
   test('a question has no link', async () => {
     const text = '[the bank](https://evil.example/login) https://ok.example/a';
     const box = await show(text, { hasLinks: false });

@@ -36,6 +36,7 @@ export type Repeat = 'safe' | 'once' | { readonly withKey: RetryKey };
  * - `always`: the call is allowed; it reaches nothing beyond what the token itself names.
  * - `own-job`: `jobId` must be the job of the token.
  * - `own-run`: `runId` must be sent and be the run of the token's job.
+ * - `own-run-or-job`: as `own-run`, or `jobId` without `runId` is the token's job.
  * - `own-run-and-job`: `runId` and `jobId`, if sent, must be the run and the job of the token. The
  *   operation fills in the job.
  * - `own-run-by-reference`: the token's job must have a run. The request names a run by
@@ -47,6 +48,7 @@ export const jobTokenRules = [
   'always',
   'own-job',
   'own-run',
+  'own-run-or-job',
   'own-run-and-job',
   'own-run-by-reference',
   'by-operation',

@@ -9,6 +9,7 @@ import type { ClaimedJob, StopReason } from './attempt.ts';
 import { findOverspent } from './job-budget.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 import { parkedQuestion, summaryOfPark } from './parked-question.ts';
+import { reasonLineOf } from './reason-line.ts';
 import { checkChildren, type ResultFile, ResultFileError, readResultFile } from './result-file.ts';
 import { cleanText, fitText, lastLinesOf } from './text-limits.ts';
 import { readToolReport, type ToolReport } from './tool-report.ts';
@@ -245,5 +246,5 @@ function outputMessage(work: JobWork): string {
 
 function lastLine(work: JobWork, text: string): string | undefined {
   const lines = stripVTControlCharacters(work.redactor.redact(text)).split('\n');
-  return lines.findLast((line) => line.trim() !== '')?.trim();
+  return reasonLineOf(lines)?.trim();
 }

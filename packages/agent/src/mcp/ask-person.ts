@@ -109,12 +109,7 @@ async function findQuestion(
   prompt: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { job } = await client.jobs.get(ids, { signal });
-  if (job.runId === null) return undefined;
-  const { uncertainties } = await client.uncertainties.list(
-    { ...ids, runId: job.runId, limit: 200 },
-    { signal },
-  );
+  const { uncertainties } = await client.uncertainties.list({ ...ids, limit: 200 }, { signal });
   return uncertainties.find((one) => one.prompt === prompt)?.uncertaintyId;
 }
 

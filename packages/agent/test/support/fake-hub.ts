@@ -133,6 +133,7 @@ export class FakeHub {
       ...{ jobId, workspaceId: this.workspaceId, runId: null, kind: 'work', role: 'implementer' },
       ...{ title: 'Do it.', prompt: 'Do it.', requirements: null, priority: 0, changed: null },
       ...{ verdict: null, tool: null, model: null },
+      createdBy: { id: 'service:test', name: 'test' },
       ...{ maxAttempts: 5, agentId: null, leaseMs: null, leaseExpiresAt: null, usage: null },
       ...{ availableAt: now, createdAt: now, startedAt: null, finishedAt: null, outcome: null },
       ...{ outcomeReason: null, message: null, evidence: null, budget: null, parentJobId: null },

@@ -1,6 +1,7 @@
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
 import { openHubSession } from '../hub/hub-session.ts';
+import { withoutMarks } from '../terminal/markdown-text.ts';
 import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine } from '../terminal/text.ts';
 
@@ -31,7 +32,7 @@ export const command = defineCommand<HubOptions>({
     const { item } = await client.contextItems.get({ workspaceId, itemId: id }, call);
     if (io.json) return io.printJson({ ok: true, item });
     printFields(io, [
-      ['Title', io.styles.bold(oneLine(item.title) || '–')],
+      ['Title', io.styles.bold(oneLine(withoutMarks(item.title)) || '–')],
       ['Kind', `${item.kind} · ${item.trust}${item.pinned ? ' · pinned' : ''}`],
       [
         'Source',

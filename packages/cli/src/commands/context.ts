@@ -10,6 +10,7 @@ import {
 } from '../command-module.ts';
 import { openHubSession } from '../hub/hub-session.ts';
 import { formatAge } from '../terminal/duration.ts';
+import { withoutMarks } from '../terminal/markdown-text.ts';
 import { parseInteger } from '../terminal/numbers.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
@@ -65,7 +66,8 @@ export const command = defineCommand<Options>({
         { title: 'KIND', text: (item) => item.kind },
         {
           title: 'TITLE',
-          text: ({ title, excerpt }) => oneLine(title) || oneLine(excerpt).slice(0, 80),
+          text: ({ title, excerpt }) =>
+            oneLine(withoutMarks(title)) || oneLine(withoutMarks(excerpt)).slice(0, 80),
           style: bold,
           isFlexible: true,
         },

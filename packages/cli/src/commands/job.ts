@@ -31,6 +31,7 @@ import {
   branchText,
   changeText,
   colorStatus,
+  decisionLines,
   exitCodeOf,
   modelTexts,
   reasonText,
@@ -147,7 +148,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
     ['Priority', job.priority === 0 ? null : String(job.priority)],
     ['Attempt', attemptText(job)],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],
-    ['Enqueued', formatMoment(job.createdAt)],
+    ['Enqueued', enqueuedText(job)],
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
     ['Finished', job.finishedAt === null ? null : formatMoment(job.finishedAt)],
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
@@ -162,6 +163,23 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
   }
   printProof(io, readEvidence(job.evidence));
   printReported(io, job.evidence);
+  printDecisions(io, job);
+}
+
+function enqueuedText({ createdAt, createdBy }: Job): string {
+  const name = oneLine(createdBy.name ?? '');
+  return `${formatMoment(createdAt)}${name === '' ? '' : ` by ${name}`}`;
+}
+
+/** What people decided, and when. */
+function printDecisions(io: Io, job: Job): void {
+  if (job.decisions.length === 0) return;
+  io.print();
+  io.print(io.styles.dim('Decisions'));
+  for (const [at, line] of decisionLines(job).entries()) {
+    const when = formatMoment(job.decisions[at]?.resolvedAt ?? job.createdAt);
+    for (const shown of wrapLine(`${line} (${when})`, io.columns - 2)) io.print(`  ${shown}`);
+  }
 }
 
 function evidenceFields({ styles }: Io, job: Job): [string, string | null][] {

@@ -33,6 +33,7 @@ interface Options extends HubOptions {
   repo?: string;
   run?: string;
   agent?: string;
+  mine?: true;
   limit: number;
   all?: true;
   whole?: true;
@@ -54,6 +55,7 @@ export const command = defineCommand<Options>({
       .option('--repo <path|id>', 'only jobs of this repository, by a clone or an ID')
       .option('--run <id>', 'only jobs of this run')
       .option('--agent <id>', 'only jobs that this agent holds or held last')
+      .option('--mine', 'only jobs that you enqueued')
       .option('--search <text>', 'only jobs with this text in their title or ID')
       .option('--since <time>', 'only jobs enqueued within this time, such as 2d', parseDurationMs)
       .option(
@@ -68,6 +70,7 @@ export const command = defineCommand<Options>({
     addHubOptions(program);
     addExamples(program, [
       ['signalbox jobs --status pending,running', 'waiting and running jobs'],
+      ['signalbox jobs --mine --status failed', 'my jobs that failed'],
       ['signalbox jobs --search login --since 7d', 'this week, about the login'],
       ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
     ]);
@@ -76,7 +79,7 @@ export const command = defineCommand<Options>({
   async run({ io, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { status, kind, repo, run, agent, search, since } = options;
+    const { status, kind, repo, run, agent, mine, search, since } = options;
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
     const filters = {
       workspaceId,
@@ -85,6 +88,7 @@ export const command = defineCommand<Options>({
       ...(repoId === undefined ? {} : { repoId }),
       ...(run === undefined ? {} : { runId: run }),
       ...(agent === undefined ? {} : { agentId: agent }),
+      ...(mine === undefined ? {} : { mine }),
       ...(search === undefined ? {} : { text: search }),
       ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
     };
@@ -127,7 +131,12 @@ function printJobs(
       },
       { title: 'JOB', text: ({ jobId }) => shortId(jobId), style: styles.bold },
       { title: 'KIND', text: ({ kind }) => kind, isOptional: true },
-      { title: 'TITLE', text: ({ title }) => oneLine(title), isFlexible: true },
+      {
+        title: 'TITLE',
+        text: ({ title, failure }) =>
+          failure === undefined ? oneLine(title) : `${oneLine(title)} – ${oneLine(failure)}`,
+        isFlexible: true,
+      },
       { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },
       {
         title: 'REPOSITORY',

@@ -116,6 +116,7 @@ export function createTimelinePrinter(
 /** An agent loses a job only when it does not answer. People end attempts, too. */
 function wordOf({ data }: JobEvent, kind: keyof typeof words): string {
   if (kind === 'heartbeat' && data?.cancelRequestedBy !== undefined) return 'cancel';
+  if (kind === 'heartbeat' && data?.decision !== undefined) return 'answer';
   if (kind !== 'recovered') return words[kind];
   if (data?.cause === 'cancel') return 'ended';
   return data?.releasedBy === undefined ? words.recovered : 'released';

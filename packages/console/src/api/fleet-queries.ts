@@ -109,6 +109,17 @@ export function runsQuery(workspaceId: string) {
   );
 }
 
+/** Whether the workspace has a run: without one, the navigation has no page of them. */
+export function hasRunsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['has-runs', workspaceId],
+    queryFn: async ({ signal }) => {
+      const { runs } = await callHub('runs', 'list', { workspaceId, limit: 1 }, signal);
+      return runs.length > 0;
+    },
+  });
+}
+
 export function runQuery(workspaceId: string, runId: string) {
   return queryOptions({
     queryKey: ['runs', workspaceId, 'one', runId],

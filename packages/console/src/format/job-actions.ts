@@ -1,6 +1,13 @@
 import type { Evidence, Job } from '@signalbox/contract';
 
-export type JobAction = 'answer' | 'retry' | 'edit' | 'cancel' | 'release' | 'checkout';
+export type JobAction =
+  | 'answer'
+  | 'retry'
+  | 'edit'
+  | 'cancel'
+  | 'release'
+  | 'checkout'
+  | 'duplicate';
 
 export const actionWords: Readonly<Record<JobAction, string>> = {
   answer: 'Answer',
@@ -9,10 +16,11 @@ export const actionWords: Readonly<Record<JobAction, string>> = {
   cancel: 'Cancel job',
   release: 'Release',
   checkout: 'Copy git switch',
+  duplicate: 'Duplicate',
 };
 
 /** The actions that a dialog asks about first. */
-export type DialogName = Exclude<JobAction, 'answer' | 'checkout'>;
+export type DialogName = Exclude<JobAction, 'answer' | 'checkout' | 'duplicate'>;
 
 /** The branch of an outcome's evidence; undefined without one. */
 export function branchOf(evidence: Evidence | null): string | undefined {
@@ -35,6 +43,10 @@ export function checkoutCommandOf(branch: string): string {
  * The actions of a person on a job now: the one right action first, then the others.
  */
 export function actionsOf(job: Job): JobAction[] {
+  return [...actionsOfStatus(job), 'duplicate'];
+}
+
+function actionsOfStatus(job: Job): JobAction[] {
   const cancel: JobAction[] = job.cancelRequestedAt === null ? ['cancel'] : [];
   switch (job.status) {
     case 'blocked':

@@ -5,8 +5,9 @@ import type { JobKind, JobStatus } from '@signalbox/contract';
 export const jobGroups = [
   { name: 'blocked', word: 'Needs you', statuses: ['blocked'] },
   { name: 'running', word: 'Running', statuses: ['running'] },
+  { name: 'failed', word: 'Failed', statuses: ['failed'] },
   { name: 'pending', word: 'Queued', statuses: ['pending'] },
-  { name: 'finished', word: 'Finished', statuses: ['done', 'failed', 'canceled'] },
+  { name: 'finished', word: 'Finished', statuses: ['done', 'canceled'] },
 ] as const satisfies readonly { name: string; word: string; statuses: readonly JobStatus[] }[];
 export type JobGroup = (typeof jobGroups)[number];
 
@@ -40,6 +41,8 @@ export interface JobFilters {
   repo?: string;
   agent?: string;
   run?: string;
+  /** Jobs that the person enqueued. */
+  mine?: true;
   /** Jobs created within this time. */
   since?: Age;
   /** Part of a title or an ID. */
@@ -61,6 +64,7 @@ export function readJobFilters(search: Record<string, unknown>): JobFilters {
     const id = textOf(search[name], ID_CHARS_MAX);
     if (id) filters[name] = id;
   }
+  if (search.mine === true) filters.mine = true;
   const since = readAge(search.since);
   if (since) filters.since = since;
   const q = textOf(search.q, TEXT_CHARS_MAX);
@@ -91,16 +95,17 @@ export function statusOfGroup({ name }: JobGroup): StatusFilter {
 /** The statuses of a filter; undefined for any. */
 export function statusesOf(status: StatusFilter | undefined): readonly JobStatus[] | undefined {
   if (status === undefined || status === 'all') return undefined;
-  return status === 'finished' ? ['done', 'failed', 'canceled'] : [status];
+  return status === 'finished' ? ['done', 'canceled'] : [status];
 }
 
 /** The filters that lists and counts share, as the hub takes them. */
-export function wireFilters({ kind, repo, agent, run, since }: JobFilters, nowMs: number) {
+export function wireFilters({ kind, repo, agent, run, mine, since }: JobFilters, nowMs: number) {
   return {
     ...(kind && { kind }),
     ...(repo && { repoId: repo }),
     ...(agent && { agentId: agent }),
     ...(run && { runId: run }),
+    ...(mine && { mine }),
     ...(since && { fromAt: beginningOf(since, nowMs) }),
   };
 }

@@ -12,6 +12,8 @@ export const statusWords: Readonly<Record<JobStatus, string>> = {
 
 /** Shown in place of the status of a job that is done without a change that it was to make. */
 export const NO_CHANGES = 'No changes';
+/** Shown in place of the status of a job that is done, where a part of its proof is missing. */
+export const HAS_GAPS = 'Has gaps';
 
 export const kindWords: Readonly<Record<JobKind, string>> = {
   install_ias: 'Install',

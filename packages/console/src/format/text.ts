@@ -59,3 +59,12 @@ function hrefOf(shown: string): string | undefined {
   const { protocol, href } = new URL(shown);
   return protocol === 'http:' || protocol === 'https:' ? href : undefined;
 }
+
+/** The initials of a name: of its first and its last word. */
+export function initialsOf(name: string): string {
+  const words = name.trim().split(/[\s._-]+/);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(
+    (word) => [...(word ?? '')][0] ?? '',
+  );
+  return letters.join('').toUpperCase();
+}

@@ -1,5 +1,6 @@
 import { jobKinds } from 'virtual:contract-data';
 import { type RefObject, useEffect, useState } from 'react';
+import { classNames } from '../class-names.ts';
 import {
   type Age,
   ageWords,
@@ -18,7 +19,6 @@ const TYPING_MS = 250;
 const statusOptions: readonly { value: StatusFilter; word: string }[] = [
   ...jobGroups.map(({ name, word }) => ({ value: name, word })),
   { value: 'done', word: statusWords.done },
-  { value: 'failed', word: statusWords.failed },
   { value: 'canceled', word: statusWords.canceled },
   { value: 'all', word: 'any, newest first' },
 ];
@@ -53,6 +53,7 @@ export function JobFilterBar(props: JobFilterBarProps) {
         options={statusOptions}
         onChange={(status) => onChange({ status })}
       />
+      <MineChip isOn={filters.mine === true} onChange={(mine) => onChange({ mine })} />
       <FilterChip
         label="Kind"
         value={filters.kind}
@@ -86,6 +87,23 @@ export function JobFilterBar(props: JobFilterBarProps) {
         onChange={(since) => onChange({ since })}
       />
     </search>
+  );
+}
+
+function MineChip(props: { isOn: boolean; onChange: (mine: true | undefined) => void }) {
+  const { isOn, onChange } = props;
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={() => onChange(isOn ? undefined : true)}
+      className={classNames(
+        'inline-flex h-7 items-center rounded-full border px-2.5 text-sm pointer-coarse:h-11',
+        isOn ? 'border-accent/40 bg-accent-soft text-accent' : 'border-dashed text-muted',
+      )}
+    >
+      Mine
+    </button>
   );
 }
 

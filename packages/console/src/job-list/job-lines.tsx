@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import { statusOfGroup } from '../format/job-filters.ts';
+import { Icon } from '../parts/page/icon.tsx';
 import { JobRow } from './job-row.tsx';
 import type { JobLine, JobList } from './use-job-list.ts';
 import type { Selection } from './use-selection.ts';
@@ -53,7 +54,7 @@ export function JobLines(props: JobLinesProps) {
     // Below the header of a phone.
     scrollPaddingStart: 64,
     scrollPaddingEnd: 96,
-    // New jobs push the list down only for a person who is at its top.
+    // New jobs push the list down only for a person who is at its top. The first line in sight stays.
     anchorTo: window.scrollY > scrollMargin ? 'end' : 'start',
     // The current row keeps the focus when it leaves the window.
     rangeExtractor: (range) => {
@@ -98,7 +99,7 @@ export function JobLines(props: JobLinesProps) {
             className="absolute inset-x-0 top-0"
             style={{ transform: `translateY(${start - scrollMargin}px)` }}
           >
-            <Line {...props} line={line} slug={slug} />
+            <Line {...props} line={line} slug={slug} onToggle={list.setGroup} />
           </li>
         );
       })}
@@ -121,6 +122,9 @@ function keyOf(line: JobLine | undefined): string | undefined {
   return line.type === 'job' ? line.job.jobId : `${line.type} ${line.group.name}`;
 }
 
+const moreClasses =
+  'inline-flex h-8 items-center text-sm text-accent underline-offset-2 hover:underline pointer-coarse:h-11';
+
 function Line({
   line,
   slug,
@@ -129,25 +133,49 @@ function Line({
   selection,
   currentId,
   onCurrent,
-}: JobLinesProps & { line: JobLine }) {
+  onToggle,
+}: JobLinesProps & { line: JobLine; onToggle: JobList['setGroup'] }) {
   if (line.type === 'group') {
+    const { group, count, isCollapsed } = line;
     return (
-      <div className="flex h-10 items-center gap-2 border-b bg-canvas px-3 sm:px-4">
-        <h2 className="text-sm font-semibold">{line.group.word}</h2>
-        <span className="text-xs text-muted tabular-nums">{line.count}</span>
-      </div>
+      <h2 className="border-b bg-canvas text-sm font-semibold">
+        <button
+          type="button"
+          aria-expanded={!isCollapsed}
+          onClick={() => onToggle(group.name, isCollapsed ? undefined : 'collapsed')}
+          className="flex h-10 w-full items-center gap-2 px-3 -outline-offset-2 hover:bg-hover sm:px-4"
+        >
+          <Icon
+            name={isCollapsed ? 'chevron-right' : 'chevron-down'}
+            className="size-4 text-muted"
+          />
+          {group.word}
+          <span className="text-xs font-normal text-muted tabular-nums">{count}</span>
+        </button>
+      </h2>
     );
   }
   if (line.type === 'more') {
+    const { group, count, isOpened } = line;
     return (
       <div className="flex h-10 items-center border-b bg-surface px-3 sm:px-4">
-        <Link
-          from="/w/$slug/jobs"
-          search={(now) => ({ ...now, status: statusOfGroup(line.group) })}
-          className="inline-flex h-8 items-center text-sm text-accent underline-offset-2 hover:underline pointer-coarse:h-11"
-        >
-          Show all of “{line.group.word}”
-        </Link>
+        {isOpened ? (
+          <Link
+            from="/w/$slug/jobs"
+            search={(now) => ({ ...now, status: statusOfGroup(group) })}
+            className={moreClasses}
+          >
+            All of “{group.word}”
+          </Link>
+        ) : (
+          <button
+            type="button"
+            onClick={() => onToggle(group.name, 'opened')}
+            className={moreClasses}
+          >
+            {count} more<span className="sr-only"> of “{group.word}”</span>
+          </button>
+        )}
       </div>
     );
   }

@@ -2,9 +2,15 @@ import type { ListedJob } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
 import { type MouseEvent, memo } from 'react';
 import { classNames } from '../class-names.ts';
-import { kindWords, NO_CHANGES, shortWaitingWords, statusWords } from '../format/job-words.ts';
+import {
+  HAS_GAPS,
+  kindWords,
+  NO_CHANGES,
+  shortWaitingWords,
+  statusWords,
+} from '../format/job-words.ts';
 import { formatCost } from '../format/money.ts';
-import { plainText } from '../format/text.ts';
+import { initialsOf, plainText } from '../format/text.ts';
 import { formatAbsolute, formatDuration, formatRelative } from '../format/time.ts';
 import { toolWords } from '../format/tool-words.ts';
 import { StatusSign } from '../parts/status/status-badge.tsx';
@@ -63,7 +69,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
           !isSelecting && 'pointer-fine:group-hover:hidden',
         )}
       >
-        <StatusSign status={job.status} changed={job.changed} />
+        <StatusSign status={job.status} changed={job.changed} verdict={job.verdict} />
       </span>
       <div className="grid min-w-0 grow sm:flex sm:items-center sm:gap-3">
         <Link
@@ -104,8 +110,9 @@ function waitingText(job: ListedJob, nowMs: number): string | undefined {
     return job.waitingOnUncertaintyId === undefined ? undefined : 'Waits for an answer';
   }
   if (job.cancelRequestedAt !== undefined && job.status === 'running') return 'Is being canceled';
+  if (job.failure !== undefined) return plainText(job.failure);
   if (job.status === 'done' && job.changed === false) return NO_CHANGES;
-  if (job.verdict === 'gaps') return 'Has gaps';
+  if (job.verdict === 'gaps') return HAS_GAPS;
   if (job.waitingReason === undefined) return undefined;
   const reason =
     job.availableAt !== undefined && job.availableAt !== null
@@ -146,6 +153,7 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
       >
         {repository}
       </span>
+      <Author by={job.createdBy} />
       {job.status === 'pending' ? (
         // A queued job has no agent, duration or cost yet; its reason to wait is shown there.
         <WaitingWords job={job} className="w-48 shrink-0 lg:w-72" />
@@ -157,6 +165,23 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
         className="w-16 shrink-0 self-start pt-0.5 text-right text-xs text-muted tabular-nums sm:self-auto sm:pt-0"
       />
     </>
+  );
+}
+
+/** Who enqueued the job: the initials of a person or a service. */
+function Author({ by: { id, name } }: { by: ListedJob['createdBy'] }) {
+  const words = plainText(name ?? (id.startsWith('agt_') ? 'An agent' : 'The hub'));
+  return (
+    <span className="hidden w-6 shrink-0 sm:block" title={`Enqueued by ${words}`}>
+      <span className="sr-only">Enqueued by {words}</span>
+      {name !== null && (
+        <span
+          aria-hidden="true"
+          data-initials={initialsOf(words)}
+          className="grid size-5 place-items-center rounded-full bg-well text-[0.625rem] font-medium text-muted before:content-[attr(data-initials)]"
+        />
+      )}
+    </span>
   );
 }
 

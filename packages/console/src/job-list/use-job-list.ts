@@ -24,16 +24,20 @@ import {
   statusesOf,
 } from '../format/job-filters.ts';
 
-/** Jobs of a group; its heading leads to the others. */
-export const GROUP_JOBS = 50;
-export const FINISHED_JOBS = 20;
+/** Jobs of a group at first, and of one that was opened. */
+export const GROUP_JOBS = 10;
+export const OPENED_JOBS = 200;
 const noPages: JobPages['pages'] = [];
 
 /** A line of the list. */
 export type JobLine =
-  | { type: 'group'; group: JobGroup; count: string }
+  | { type: 'group'; group: JobGroup; count: string; isCollapsed: boolean }
   | { type: 'job'; job: ListedJob }
-  | { type: 'more'; group: JobGroup };
+  | { type: 'more'; group: JobGroup; count: string; isOpened: boolean };
+
+/** How much of a group is shown; absent: its first jobs. */
+export type GroupState = 'collapsed' | 'opened';
+export type GroupStates = Readonly<Partial<Record<JobGroup['name'], GroupState>>>;
 
 export interface JobList {
   lines: readonly JobLine[];
@@ -47,6 +51,8 @@ export interface JobList {
   isReadingMore: boolean;
   /** Reads the next jobs; null at the end. */
   readMore: (() => void) | null;
+  /** Collapses a group, opens it or shows its first jobs again. */
+  setGroup: (name: JobGroup['name'], state: GroupState | undefined) => void;
   /** Call it with the ids of the first and the last job that are drawn: they are kept fresh. */
   onShown: (shown: { firstId: string; lastId: string }) => void;
 }
@@ -54,18 +60,32 @@ export interface JobList {
 /** The list with groups: the first jobs of each state. */
 export function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
   const client = useQueryClient();
+  const [states, setStates] = useState<GroupStates>({});
+  const setGroup = useCallback<JobList['setGroup']>(
+    (name, state) => setStates((now) => ({ ...now, [name]: state })),
+    [],
+  );
   const { data: counts } = useQuery({ ...jobCountsQuery(workspaceId, filters), enabled: isUsed });
   const { pages, ...reads } = useQueries({
-    queries: jobGroups.map((group) => ({
-      ...groupQuery(workspaceId, filters, group),
-      enabled: isUsed,
-    })),
+    queries: jobGroups.map((group) => {
+      const isOpened = states[group.name] === 'opened';
+      const other = groupQuery(workspaceId, filters, group, isOpened ? undefined : 'opened');
+      return {
+        ...groupQuery(workspaceId, filters, group, states[group.name]),
+        // A group that is opened keeps its first jobs until the others are read.
+        placeholderData: () => client.getQueryData(other.queryKey),
+        enabled: isUsed,
+      };
+    }),
     combine: combineGroups,
   });
-  const lines = useMemo(() => linesOfGroups(pages, counts), [pages, counts]);
-  const jobs = useMemo(() => pages.flatMap((page) => page?.jobs ?? []), [pages]);
+  const lines = useMemo(() => linesOfGroups(pages, counts, states), [pages, counts, states]);
+  const jobs = useMemo(
+    () => lines.flatMap((line) => (line.type === 'job' ? [line.job] : [])),
+    [lines],
+  );
   return {
-    ...{ lines, jobs, ...reads },
+    ...{ lines, jobs, ...reads, setGroup },
     refetch: () => void client.refetchQueries({ queryKey: ['jobs', workspaceId], type: 'active' }),
     isReadingMore: false,
     readMore: null,
@@ -116,28 +136,43 @@ export function withoutDoubles(reads: readonly GroupRead[]): (GroupPage | undefi
 export function linesOfGroups(
   pages: readonly (GroupPage | undefined)[],
   counts: Counts | undefined,
+  states: GroupStates,
 ): JobLine[] {
   return jobGroups.flatMap((group, at): JobLine[] => {
     const page = pages[at];
     if (page === undefined || page.jobs.length === 0) return [];
+    const isCollapsed = states[group.name] === 'collapsed';
+    const isOpened = states[group.name] === 'opened';
+    const heading: JobLine = { type: 'group', group, count: countOf(group, counts), isCollapsed };
+    if (isCollapsed) return [heading];
+    // A page of an opened group may still be on its way, and is longer while it closes again.
+    const shown = isOpened ? page.jobs : page.jobs.slice(0, GROUP_JOBS);
+    const hasMore = page.nextCursor !== null || page.jobs.length > shown.length;
+    const count = countOf(group, counts, shown.length);
     return [
-      { type: 'group', group, count: countOf(group, counts) },
-      ...page.jobs.map((job): JobLine => ({ type: 'job', job })),
-      ...(page.nextCursor === null ? [] : [{ type: 'more', group } as const]),
+      heading,
+      ...shown.map((job): JobLine => ({ type: 'job', job })),
+      ...(hasMore ? [{ type: 'more', group, count, isOpened } as const] : []),
     ];
   });
 }
 
-export function groupQuery(workspaceId: string, filters: JobFilters, group: JobGroup) {
-  const limit = group.name === 'finished' ? FINISHED_JOBS : GROUP_JOBS;
-  return jobsQuery(workspaceId, filters, { statuses: group.statuses, limit });
+export function groupQuery(
+  workspaceId: string,
+  filters: JobFilters,
+  { statuses }: JobGroup,
+  state?: GroupState,
+) {
+  const limit = state === 'opened' ? OPENED_JOBS : GROUP_JOBS;
+  return jobsQuery(workspaceId, filters, { statuses, limit });
 }
 
-function countOf({ statuses }: JobGroup, data: Counts | undefined): string {
+/** The number of jobs of a group, without some; empty while it is not known. */
+export function countOf({ statuses }: JobGroup, data: Counts | undefined, without = 0): string {
   if (data === undefined) return '';
-  const sum = statuses.reduce((total, status) => total + data.counts[status], 0);
+  const sum = statuses.reduce((total, status) => total + data.counts[status], -without);
   const isCapped = statuses.some((status) => data.capped.includes(status));
-  return `${sum.toLocaleString('en')}${isCapped ? '+' : ''}`;
+  return sum <= 0 ? '' : `${sum.toLocaleString('en')}${isCapped ? '+' : ''}`;
 }
 
 /** The list without groups, read page by page while a person scrolls. */
@@ -177,6 +212,7 @@ export function useFlatJobs(workspaceId: string, filters: JobFilters, isUsed: bo
     },
     isReadingMore: more.isFetchingNextPage,
     readMore: hasNextPage && !more.isPlaceholderData ? readMore : null,
+    setGroup: () => undefined,
     onShown,
   };
 }

@@ -25,7 +25,7 @@ const { Popup, preload } = lazyMenu(
 const forward: readonly JobAction[] = ['answer', 'retry', 'checkout'];
 
 /** The right action of a job, and a menu with the others. */
-export function JobActions({ job, role }: { job: Job; role: string }) {
+export function JobActions({ job, slug, role }: { job: Job; slug: string; role: string }) {
   const [dialog, setDialog] = useState<DialogName>();
   const navigate = useNavigate();
   const actions = actionsOf(job);
@@ -36,6 +36,13 @@ export function JobActions({ job, role }: { job: Job; role: string }) {
     if (action === 'answer') {
       return void navigate({ to: '.', search: {}, hash: 'decision', resetScroll: false });
     }
+    if (action === 'duplicate') {
+      return void navigate({
+        to: '/w/$slug/jobs/new',
+        params: { slug },
+        search: { from: job.jobId },
+      });
+    }
     setDialog(action);
   };
   const mayAct = (action: JobAction) => reason === undefined && actions.includes(action);
@@ -45,6 +52,9 @@ export function JobActions({ job, role }: { job: Job; role: string }) {
       : []),
     ...(mayAct('edit')
       ? [{ keys: 'e', label: 'Edit the prompt and retry', group: 'Job', act: () => act('edit') }]
+      : []),
+    ...(mayAct('duplicate')
+      ? [{ keys: 'd', label: 'Duplicate the job', group: 'Job', act: () => act('duplicate') }]
       : []),
     {
       keys: 'y',

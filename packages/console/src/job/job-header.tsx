@@ -42,7 +42,7 @@ export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeader
       </p>
       {/* A live region, so that screen readers announce changes. */}
       <span role="status" aria-label="Status" className="inline-flex shrink-0 max-sm:mr-auto">
-        <StatusBadge status={job.status} changed={job.changed} />
+        <StatusBadge status={job.status} changed={job.changed} verdict={job.verdict} />
       </span>
       {/* A phone has room for it below. */}
       <h1
@@ -51,7 +51,7 @@ export function JobHeader({ job, title, slug, role, repositoryLabel }: JobHeader
       >
         {title}
       </h1>
-      <JobActions job={job} role={role} />
+      <JobActions job={job} slug={slug} role={role} />
     </header>
   );
 }

@@ -10,6 +10,7 @@ import { LinkedText } from '../parts/text/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
 import { AttemptsPanel } from './attempts-panel.tsx';
 import { CanceledNote } from './canceled-note.tsx';
+import { DecisionsCard } from './decisions-card.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
@@ -52,6 +53,7 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
         {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
+        <DecisionsCard job={job} slug={slug} />
         <AttemptsPanel job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />

@@ -1,4 +1,5 @@
 import { jobKinds } from 'virtual:contract-data';
+import type { JobKind } from '@signalbox/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -30,6 +31,10 @@ interface Option {
   value: string;
   word: string;
 }
+
+const kindOptions = jobKinds.map((value) => ({ value, word: kindWords[value] }));
+/** The kinds that people choose; the others are for programs and stand apart. */
+const usualKinds: ReadonlySet<JobKind> = new Set(['work', 'pr_review']);
 
 interface JobFormProps {
   workspaceId: string;
@@ -76,7 +81,8 @@ export function JobForm(props: JobFormProps) {
           name="kind"
           value={draft.kind}
           error={errors.kind}
-          options={jobKinds.map((value) => ({ value, word: kindWords[value] }))}
+          options={kindOptions.filter(({ value }) => usualKinds.has(value))}
+          more={kindOptions.filter(({ value }) => !usualKinds.has(value))}
           onChange={(value) => set('kind', jobKinds.find((kind) => kind === value) ?? 'work')}
         />
         <TextField
@@ -273,10 +279,12 @@ interface SelectProps {
   /** The word of the empty choice. Without it, a value must be chosen. */
   none?: string;
   options: readonly Option[];
+  /** Rare options, which stand below the others. */
+  more?: readonly Option[];
   onChange: (value: string) => void;
 }
 
-function Select({ label, name, value, error, none, options, onChange }: SelectProps) {
+function Select({ label, name, value, error, none, options, more, onChange }: SelectProps) {
   return (
     <FieldFrame label={label} error={error}>
       {(ids) => (
@@ -293,6 +301,15 @@ function Select({ label, name, value, error, none, options, onChange }: SelectPr
               {option.word}
             </option>
           ))}
+          {more && (
+            <optgroup label="More">
+              {more.map((option) => (
+                <option key={option.value} value={option.value}>
+                  {option.word}
+                </option>
+              ))}
+            </optgroup>
+          )}
         </select>
       )}
     </FieldFrame>

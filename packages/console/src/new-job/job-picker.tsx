@@ -82,7 +82,7 @@ export function JobPicker({ workspaceId, value, error, onChange }: JobPickerProp
                     onClick={() => add(job.jobId)}
                     className="flex h-8 w-full items-center gap-2 px-2 text-left text-sm hover:bg-hover pointer-coarse:h-11"
                   >
-                    <StatusSign status={job.status} changed={job.changed} />
+                    <StatusSign status={job.status} changed={job.changed} verdict={job.verdict} />
                     <span className="truncate">{plainText(job.title) || job.jobId}</span>
                   </button>
                 </li>

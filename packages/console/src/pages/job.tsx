@@ -152,7 +152,7 @@ function JobNotFound({ slug }: { slug: string }) {
         <Link
           to="/w/$slug/jobs"
           params={{ slug }}
-          className={buttonClasses('plain', 'mt-2 justify-self-center')}
+          className={buttonClasses('plain', 'mt-2 w-fit justify-self-center')}
         >
           All jobs
         </Link>

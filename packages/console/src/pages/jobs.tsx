@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { agentsQuery, repositoriesQuery } from '../api/job-queries.ts';
-import { isFiltered, type JobFilters } from '../format/job-filters.ts';
+import { agentsQuery, jobCountsQuery, repositoriesQuery } from '../api/job-queries.ts';
+import { isFiltered, type JobFilters, jobGroups, statusOfGroup } from '../format/job-filters.ts';
 import { BulkBar } from '../job-list/bulk-bar.tsx';
 import { JobFilterBar } from '../job-list/job-filter-bar.tsx';
 import { JobLines } from '../job-list/job-lines.tsx';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
-import { useJobList } from '../job-list/use-job-list.ts';
+import { countOf, useJobList } from '../job-list/use-job-list.ts';
 import { type Selection, useSelection } from '../job-list/use-selection.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { showToast } from '../parts/dialog/toast.ts';
@@ -42,7 +42,10 @@ export function JobsPage() {
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
+        <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+          <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
+          <StateCounts filters={filters} />
+        </div>
         <div className="flex gap-2">
           {!selection.isSelecting && list.jobs.length > 0 && (
             <Button onClick={selection.begin}>Select</Button>
@@ -67,7 +70,7 @@ export function JobsPage() {
         onChange={change}
       />
       <ReadFailure read={{ ...list, data: list.isPending ? undefined : list.jobs }} />
-      {list.jobs.length > 0 ? (
+      {list.lines.length > 0 ? (
         <JobLines
           list={list}
           slug={slug}
@@ -88,6 +91,33 @@ export function JobsPage() {
         />
       )}
     </div>
+  );
+}
+
+/** The number of jobs of each group; a number shows all of its group. */
+function StateCounts({ filters }: { filters: JobFilters }) {
+  const { membership } = workspace.useRouteContext();
+  const { data } = useQuery(jobCountsQuery(membership.workspaceId, filters));
+  const counted = jobGroups.map((group) => ({ group, count: countOf(group, data) }));
+  if (counted.every(({ count }) => count === '')) return null;
+  return (
+    <ul aria-label="States" className="flex flex-wrap gap-x-3 text-sm text-muted">
+      {counted
+        .filter(({ count }) => count !== '')
+        .map(({ group, count }) => (
+          <li key={group.name}>
+            <Link
+              from="/w/$slug/jobs"
+              search={({ q: _q, ...now }) => ({ ...now, status: statusOfGroup(group) })}
+              aria-current={filters.status === group.name ? 'true' : undefined}
+              className="inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink aria-[current]:font-medium aria-[current]:text-ink pointer-coarse:min-h-11"
+            >
+              <span className="font-medium tabular-nums">{count}</span>
+              {group.word.toLowerCase()}
+            </Link>
+          </li>
+        ))}
+    </ul>
   );
 }
 

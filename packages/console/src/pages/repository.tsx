@@ -136,7 +136,7 @@ function LastJobs({ repo: { repoId } }: { repo: Repository }) {
             className="flex min-h-row min-w-0 items-center gap-3 border-b text-sm last:border-b-0"
           >
             <span className="w-24 shrink-0">
-              <StatusBadge status={job.status} changed={job.changed} />
+              <StatusBadge status={job.status} changed={job.changed} verdict={job.verdict} />
             </span>
             <span className="min-w-0 grow">
               <Link

@@ -1,4 +1,6 @@
-import { useRouter } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { hasRunsQuery } from '../api/fleet-queries.ts';
 import type { IconName } from '../parts/page/icon.tsx';
 
 /** A page of the navigation. */
@@ -36,8 +38,14 @@ export const settingsPages = [
 /** How many entries the bar of a phone holds beside "More". */
 export const PHONE_ENTRIES_MAX = 4;
 
-/** The entries whose page exists. */
+const workspace = getRouteApi('/w/$slug');
+
+/** The entries whose page exists. Runs are one once the workspace has a run. */
 export function useNavEntries(): readonly NavEntry[] {
   const { routesByPath } = useRouter();
-  return navEntries.filter(({ path }) => `/w/$slug/${path}` in routesByPath);
+  const { membership } = workspace.useRouteContext();
+  const { data: hasRuns = false } = useQuery(hasRunsQuery(membership.workspaceId));
+  return navEntries.filter(
+    ({ path }) => `/w/$slug/${path}` in routesByPath && (path !== 'runs' || hasRuns),
+  );
 }

@@ -136,10 +136,10 @@ function useJobItems({ workspaceId, slug }: Membership, text: string) {
   const read = useQuery(paletteJobsQuery(workspaceId, paused));
   const isSearched = text.length >= JOB_TEXT_MIN;
   const items = (isSearched ? (read.data?.jobs ?? []) : []).map(
-    ({ jobId, title, status, changed }): PaletteItem => ({
+    ({ jobId, title, status, changed, verdict }): PaletteItem => ({
       id: jobId,
       label: plainText(title) || jobId,
-      ...statusIcon(status, changed),
+      ...statusIcon({ status, changed, verdict }),
       note: statusWords[status],
       act: () => void navigate({ to: '/w/$slug/jobs/$jobId', params: { slug, jobId } }),
     }),

@@ -23,6 +23,7 @@ export const exampleJob: Job = {
   leaseExpiresAt: null,
   availableAt: '2026-11-02T09:00:00.000Z',
   createdAt: '2026-11-02T09:00:00.000Z',
+  createdBy: { id: 'usr_1j78s1do0003qjivc1ov', name: 'Ada' },
   startedAt: null,
   finishedAt: null,
   outcome: null,

@@ -316,6 +316,13 @@ export const Job = Type.Object({
   leaseExpiresAt: Nullable(Timestamp()),
   availableAt: Timestamp(),
   createdAt: Timestamp(),
+  createdBy: Type.Object(
+    {
+      id: Text(200),
+      name: Nullable(Text(200, { description: 'Null for an agent, a trigger and the hub.' })),
+    },
+    { description: 'Who enqueued the job: a person, a service, an agent or a trigger.' },
+  ),
   startedAt: Nullable(Timestamp('When the latest attempt started.')),
   finishedAt: Nullable(Timestamp()),
   outcome: Nullable(OneOf(jobOutcomes)),
@@ -348,10 +355,15 @@ export const Job = Type.Object({
       prompt: Text(TEXT_CHARS_MAX),
       mode: Text(40),
       value: Text(TEXT_CHARS_MAX),
+      by: Type.Optional(
+        Nullable(
+          Text(200, { description: 'Who answered. Null: the deadline, or the end of the job.' }),
+        ),
+      ),
       resolvedAt: Timestamp(),
     }),
     100,
-    'The answers to decision requests that blocked the job.',
+    'The answers to questions of the job that were handed to it.',
   ),
 });
 export type Job = Static<typeof Job>;
@@ -365,6 +377,7 @@ export const summaryFields = [
   'repoId',
   'attempt',
   'createdAt',
+  'createdBy',
   'runId',
   'agentId',
   'startedAt',
@@ -419,15 +432,19 @@ export const addableFields = [
   'waitingReason',
 ] as const satisfies readonly (Exclude<keyof Job, SummaryField> | 'waitingReason')[];
 
-const { jobId, title, status, kind, repoId, attempt, createdAt, ...otherFields } = Job.properties;
+const { jobId, title, status, kind, repoId, attempt, createdAt, createdBy, ...otherFields } =
+  Job.properties;
 
 /** A job of a list: whole, or a summary and the fields that were asked for. */
 export const ListedJob = Type.Object(
   {
-    ...{ jobId, title, status, kind, repoId, attempt, createdAt },
+    ...{ jobId, title, status, kind, repoId, attempt, createdAt, createdBy },
     ...Type.Partial(Type.Object(otherFields)).properties,
     costUsd: Type.Optional(
       Type.Number({ minimum: 0, description: 'In summaries: the cost that the usage names.' }),
+    ),
+    failure: Type.Optional(
+      Text(TITLE_CHARS_MAX, { description: 'In summaries of failed jobs: why, in one line.' }),
     ),
     waitingReason: Type.Optional(
       OneOf(waitingReasons, { description: 'In summaries of pending jobs, on request.' }),

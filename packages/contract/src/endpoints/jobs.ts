@@ -59,6 +59,7 @@ const jobFilters = {
   repoId: Type.Optional(Id('repository')),
   runId: Type.Optional(Id('run')),
   agentId: Type.Optional(Id('agent', 'The agent that holds the job, or held it last.')),
+  mine: Type.Optional(Type.Boolean({ description: 'True: only jobs that the caller enqueued.' })),
   fromAt: Type.Optional(Timestamp('Jobs created at this time or later.')),
   untilAt: Type.Optional(Timestamp('Jobs created before this time.')),
 } as const;
@@ -80,8 +81,8 @@ export const jobs = {
       'Newest first. With view summary, each job has the fields of a list row and those named in ' +
       'fields; long texts such as prompt and evidence only on request. With waitingReason, a ' +
       'pending job has the reason why it waits, as in jobs/get. The other optional fields ' +
-      'are filters, and all of them must match. With text, runId, agentId or a time, a page may ' +
-      'have fewer jobs than its limit, or none, although nextCursor says that more follow.',
+      'are filters, and all of them must match. With text, runId, agentId, mine or a time, a page ' +
+      'may have fewer jobs than its limit, or none, although nextCursor says that more follow.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(jobStatuses)),

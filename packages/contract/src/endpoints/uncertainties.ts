@@ -227,7 +227,7 @@ export const uncertainties = {
     origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'own-run',
+    jobToken: 'own-run-or-job',
     summary: 'List uncertainties',
     description:
       'Newest first. The optional fields are filters. With view summary, each has the fields of a ' +
@@ -261,7 +261,7 @@ export const uncertainties = {
     origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'own-run',
+    jobToken: 'own-run-or-job',
     summary: 'Count uncertainties by status',
     description:
       `Counting stops at ${UNCERTAINTY_COUNT_MAX}. capped lists the statuses that have at least ` +

@@ -99,7 +99,7 @@ const ActionKey = Text(128, {
 export const CreateUncertaintyRequest = Type.Object({
   workspaceId: Id('workspace'),
   runId: Type.Optional(
-    Id('run', 'Required without jobId. Default: the run of the job, which is made if it has none.'),
+    Id('run', 'Required without jobId. Default: the run of the job, if it has one.'),
   ),
   jobId: Type.Optional(
     Id('job', 'The job that asks. If it is blocked, the answer puts it back to pending.'),
@@ -159,9 +159,9 @@ export const Uncertainty = Type.Object(
     decisionRequestId: Nullable(Id('decisionRequest', 'Null until it is promoted.')),
     workspaceId: Id('workspace'),
     repoId: Nullable(
-      Id('repository', 'The repository of the run. Null: a hub of an older version wrote it.'),
+      Id('repository', 'That of the job or the run. Null: a hub of an older version wrote it.'),
     ),
-    runId: Id('run'),
+    runId: Nullable(Id('run', 'Null: the job that asked has no run.')),
     jobId: Nullable(Id('job')),
     status: OneOf(uncertaintyStatuses),
     promoted: Type.Boolean(),
@@ -289,12 +289,14 @@ export const DecisionSituation = Type.Object(
         'external: a coding tool wrote it, and may repeat what it has read anywhere. Otherwise ' +
         'the token of a member or a service was used.',
     }),
-    run: Type.Object({
-      runId: Id('run'),
-      runRef: Run.properties.runRef,
-      title: Run.properties.title,
-      status: Run.properties.status,
-    }),
+    run: Nullable(
+      Type.Object({
+        runId: Id('run'),
+        runRef: Run.properties.runRef,
+        title: Run.properties.title,
+        status: Run.properties.status,
+      }),
+    ),
     repository: Type.Object({ repoId: Id('repository'), label: Repository.properties.label }),
     job: Nullable(
       Type.Object(

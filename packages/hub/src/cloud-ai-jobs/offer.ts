@@ -62,7 +62,7 @@ export async function offerDecisionDraft(
   if (settings?.draft_decision_answers !== 1) return null;
   return offer(deps, tx, {
     ...{ workspaceId, kind: 'draft_decision_answer', model: settings.model ?? undefined },
-    ...{ subjectId: uncertainty.uncertainty_id, runId: uncertainty.run_id },
+    ...{ subjectId: uncertainty.uncertainty_id, runId: uncertainty.run_id ?? undefined },
     jobId: uncertainty.job_id ?? undefined,
     ...askForAnswer(uncertainty),
   });

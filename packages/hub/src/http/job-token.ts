@@ -14,6 +14,8 @@ const rules: Record<JobTokenRule, (job: TokenJob, named: Named) => boolean> = {
   always: () => true,
   'own-job': (job, named) => named.jobId === job.jobId,
   'own-run': ownsRun,
+  'own-run-or-job': (job, named) =>
+    ownsRun(job, named) || (named.runId === undefined && named.jobId === job.jobId),
   'own-run-and-job': (job, named) =>
     (named.runId === undefined || ownsRun(job, named)) &&
     (named.jobId === undefined || named.jobId === job.jobId),

@@ -216,13 +216,18 @@ async function addChild(
   child: RequestInput<typeof ChildJob>,
   agentId: string,
 ): Promise<string> {
-  const { row } = await addJob(deps, tx, agentId, {
-    ...child,
-    ...(runId === null ? {} : { runId }),
-    workspaceId: parent.workspace_id,
-    repoId: parent.repo_id,
-    parentJobId: parent.job_id,
-  });
+  const { row } = await addJob(
+    deps,
+    tx,
+    { id: agentId, name: null },
+    {
+      ...child,
+      ...(runId === null ? {} : { runId }),
+      workspaceId: parent.workspace_id,
+      repoId: parent.repo_id,
+      parentJobId: parent.job_id,
+    },
+  );
   return row.job_id;
 }
 

@@ -41,10 +41,20 @@ export function enqueueJob(
   const keys = key === undefined ? [] : [`enqueue ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
-      const { entry, row } = await addJob(deps, tx, principal.principalId, input);
+      const { entry, row } = await addJob(deps, tx, creatorOf(principal), input);
       return { jobId: row.job_id, job: presentJob(entry, row) };
     }),
   );
+}
+
+/** Who enqueues a job: a principal with its name, an agent, a trigger or the deadline. */
+export interface Creator {
+  id: string;
+  name: string | null;
+}
+
+function creatorOf({ principalId, displayName }: Principal): Creator {
+  return { id: principalId, name: displayName };
 }
 
 /**
@@ -57,7 +67,7 @@ export function enqueueJob(
 export async function addJob(
   deps: Pick<HookDeps, 'ids' | 'queue'>,
   tx: Tx,
-  createdBy: string,
+  createdBy: Creator,
   draft: JobDraft,
   origin: Record<string, unknown> | null = null,
 ): Promise<JobRecord> {
@@ -106,7 +116,7 @@ async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, pa
   throw new HubError('JOB_NOT_FOUND', message);
 }
 
-function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, keyof TreePlace> {
+function rowOf(jobId: string, draft: JobDraft, createdBy: Creator): Omit<JobRow, keyof TreePlace> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,
@@ -119,7 +129,8 @@ function rowOf(jobId: string, draft: JobDraft, createdBy: string): Omit<JobRow, 
     parent_job_id: draft.parentJobId ?? null,
     depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
     budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
-    created_by: createdBy,
+    created_by: createdBy.id,
+    created_by_name: createdBy.name,
     outcome: null,
     outcome_reason: null,
     message: null,

@@ -39,6 +39,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     leaseExpiresAt: running ? nullableTimestampOf(entry.lease_expires_at) : null,
     availableAt: timestampOf(entry.available_at),
     createdAt: timestampOf(entry.enqueued_at),
+    createdBy: { id: row.created_by, name: row.created_by_name },
     startedAt: nullableTimestampOf(entry.started_at),
     finishedAt: nullableTimestampOf(entry.finished_at),
     outcome: row.outcome,
@@ -70,6 +71,7 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
     repoId: row.repo_id,
     attempt: row.attempt,
     createdAt: timestampOf(row.enqueued_at),
+    createdBy: { id: row.created_by, name: row.created_by_name },
   };
   if (row.run_id !== null) summary.runId = row.run_id;
   if (row.agent_id !== null) summary.agentId = row.agent_id;
@@ -79,6 +81,8 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   if (row.verdict !== null) summary.verdict = row.verdict;
   if (row.tool !== null) summary.tool = row.tool;
   if (row.model !== null) summary.model = row.model;
+  const failure = row.status === 'failed' ? failureOf(row) : '';
+  if (failure !== '') summary.failure = failure;
   if (row.cancel_requested_at !== null) {
     summary.cancelRequestedAt = timestampOf(row.cancel_requested_at);
   }
@@ -88,6 +92,13 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   const { costUsd } = parseColumn<Usage>(row.usage) ?? {};
   if (costUsd !== undefined) summary.costUsd = costUsd;
   return summary;
+}
+
+/** Why a job failed, in one line: what its agent says, or the reason of the hub. */
+function failureOf({ message, outcome_reason }: JobSummaryRow): string {
+  if (message !== null && message.trim() !== '') return titleOf(message);
+  const reason = parseColumn<Job['outcomeReason']>(outcome_reason);
+  return titleOf((typeof reason === 'string' ? reason : reason?.summary) ?? '');
 }
 
 /** Derived, because a job's timeline has more rows than anything else: `evt_`, the job, `seq`. */

@@ -10,6 +10,7 @@ import type {
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
@@ -34,6 +35,7 @@ type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
  */
 export async function listJobs(
   deps: HubDeps,
+  principal: Principal,
   input: ListInput,
   before: string | null,
 ): Promise<{ jobs: ListedJob[]; before: string | null }> {
@@ -41,7 +43,7 @@ export async function listJobs(
   const { workspaceId, limit, status, statuses = null, text } = input;
   const wanted = status === undefined ? statuses : [status];
   const filter = {
-    ...filterOf(input),
+    ...filterOf(principal, input),
     text,
     // With both filters, both must match.
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
@@ -94,14 +96,19 @@ async function readListed(
 /** Counts jobs by status. @throws HubError INVALID_REQUEST */
 export function countJobsByStatus(
   { database: { reader } }: HubDeps,
+  principal: Principal,
   input: CountInput,
 ): Promise<{ counts: JobCounts; capped: JobStatus[] }> {
-  return countJobs(reader, input.workspaceId, filterOf(input));
+  return countJobs(reader, input.workspaceId, filterOf(principal, input));
 }
 
-function filterOf({ kind, repoId, runId, agentId, fromAt, untilAt }: CountInput) {
+function filterOf(
+  { principalId }: Principal,
+  { kind, repoId, runId, agentId, mine, fromAt, untilAt }: CountInput,
+) {
   return {
     ...{ kind, repoId, runId, agentId },
+    createdBy: mine === true ? principalId : undefined,
     fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
     untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),
   };

@@ -144,10 +144,12 @@ export async function requeueJob(
   {
     cause,
     data,
+    message,
     ...options
   }: {
     cause: 'retry' | 'decision';
     data: Record<string, unknown>;
+    message?: string;
     delayMs?: number;
     preference?: Preference | null;
   },
@@ -163,6 +165,6 @@ export async function requeueJob(
   };
   updateJobOutcome(tx, cleared);
   if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
-  recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, data });
+  recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, message, data });
   return { entry: pending, row: cleared };
 }

@@ -56,11 +56,16 @@ function bindAgentCalls(api: Api, deps: HubDeps): void {
 function bindPeopleCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents, queue } = endpoints;
   api.bind(jobs.enqueue, (input, { principal }) => enqueueJob(deps, principal, input));
-  api.bind(jobs.list, async (input) => {
-    const { jobs, before } = await listJobs(deps, input, decodeCursor(input.cursor, 'job'));
+  api.bind(jobs.list, async (input, { principal }) => {
+    const { jobs, before } = await listJobs(
+      deps,
+      principal,
+      input,
+      decodeCursor(input.cursor, 'job'),
+    );
     return { jobs, nextCursor: before === null ? null : encodeCursor(before) };
   });
-  api.bind(jobs.counts, (input) => countJobsByStatus(deps, input));
+  api.bind(jobs.counts, (input, { principal }) => countJobsByStatus(deps, principal, input));
   api.bindShared(jobs.get, {
     recordOf: ({ jobId }) => jobId,
     read: (input) => getJob(deps, input),

@@ -8,8 +8,8 @@ import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
  * of several that are merged, for any filter and any number of jobs.
  *
  * Indexes answer any combination of statuses, kind and repository; a lane is one repository and one
- * kind. Other filters (a time, a text, a run or an agent together with another filter) examine a
- * bounded number of jobs a page, so a page may have fewer jobs than its limit, or none, although
+ * kind. Other filters (a time, a text; a run, an agent or a creator together with another filter)
+ * examine a bounded number of jobs a page, so a page may have fewer jobs than its limit, or none, although
  * more follow.
  */
 
@@ -20,6 +20,8 @@ export interface JobFilter {
   repoId?: string | undefined;
   runId?: string | undefined;
   agentId?: string | undefined;
+  /** The principal that enqueued the jobs. */
+  createdBy?: string | undefined;
   fromMs?: number | undefined;
   untilMs?: number | undefined;
   /** Part of the title or the id, in any case. */
@@ -215,7 +217,7 @@ async function findLanes(
 
 /** Chooses the indexes that a list is read from. */
 function planList(workspaceId: string, filter: JobFilter, laneIds: readonly string[] | null): Plan {
-  const { statuses, kind, repoId, runId, agentId, fromMs, untilMs } = filter;
+  const { statuses, kind, repoId, runId, agentId, createdBy, fromMs, untilMs } = filter;
   const inWorkspace = (table: Stream['table'], where: string, ...values: SqlValue[]): Stream => ({
     table,
     where: `workspace_id = ?${where}`,
@@ -225,6 +227,12 @@ function planList(workspaceId: string, filter: JobFilter, laneIds: readonly stri
   if (laneIds?.length === 0 || statuses?.length === 0) return { streams: [], rest: null };
   const time = { fromMs, untilMs };
   const lanes = laneIds === null ? null : { kind, repoId };
+  if (createdBy !== undefined) {
+    const ofRun = runId === undefined ? [] : [runId];
+    const where = ` AND created_by = ?${runId === undefined ? '' : ' AND run_id = ?'}`;
+    const streams = [inWorkspace('jobs', where, createdBy, ...ofRun)];
+    return { streams, rest: restOf({ statuses, agentId, lanes, ...time }) };
+  }
   if (runId !== undefined) {
     const streams = [inWorkspace('jobs', ' AND run_id = ?', runId)];
     return { streams, rest: restOf({ statuses, agentId, lanes, ...time }) };

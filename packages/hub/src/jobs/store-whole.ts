@@ -57,7 +57,10 @@ export function readWholeJobs(
   );
 }
 
-/** The columns of a summary. */
+/** Of the message of a failed job, the beginning that one line is cut from. */
+const FAILURE_CHARS = 2_000;
+
+/** The columns of a summary. Message and reason are those of a failed job; the message is cut. */
 export type JobSummaryRow = Pick<
   Entry,
   | 'status'
@@ -83,6 +86,10 @@ export type JobSummaryRow = Pick<
     | 'model'
     | 'usage'
     | 'waiting_on_uncertainty_id'
+    | 'created_by'
+    | 'created_by_name'
+    | 'message'
+    | 'outcome_reason'
   > &
   TitleColumns;
 
@@ -97,6 +104,10 @@ export function readJobSummaries(
        e.cancel_requested_at, e.hold, e.available_at, e.lane_id, j.usage, j.job_id, j.repo_id,
        j.run_id, j.kind, j.changed, j.verdict, j.tool, j.model,
        j.waiting_on_uncertainty_id, j.title,
+       j.created_by, j.created_by_name,
+       CASE WHEN e.status = 'failed' THEN substr(j.message, 1, ${FAILURE_CHARS}) END AS message,
+       CASE WHEN e.status = 'failed' AND j.message IS NULL THEN j.outcome_reason END
+         AS outcome_reason,
        ${PROMPT_BEGINNING}
      FROM jobs AS j
      JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id

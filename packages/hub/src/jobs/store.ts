@@ -140,15 +140,6 @@ export async function updateJobDecisions(
   await updateRows(tx, 'jobs', keyOf(row), { decisions: row.decisions });
 }
 
-/** Writes the run of a job that had none. */
-export async function updateJobRun(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  runId: string,
-): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), { run_id: runId });
-}
-
 /** Writes the open decision request that a blocked job waits on, or null. */
 export async function updateJobWait(
   tx: Tx,

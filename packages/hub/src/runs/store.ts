@@ -59,15 +59,17 @@ export async function updateRun(
 /** Unblocks a run that waits for a decision request, which is answered now. */
 export async function unblockRun(
   tx: Tx,
-  row: Pick<RunRow, 'workspace_id' | 'run_id'>,
+  row: { workspace_id: string; run_id: string | null },
   decisionRequestId: string,
 ): Promise<void> {
+  const { workspace_id, run_id } = row;
+  if (run_id === null) return;
   await updateRows(
     tx,
     'runs',
     {
-      workspace_id: row.workspace_id,
-      run_id: row.run_id,
+      workspace_id,
+      run_id,
       blocked_by_decision_request_id: decisionRequestId,
     },
     { blocked_by_decision_request_id: null, updated_at: tx.nowMs },

@@ -103,30 +103,6 @@ async function saveRun(
 }
 
 /**
- * Returns the run of a job. A job that has none gets one of its own, so that its questions have a
- * place.
- */
-export async function ensureRunOfJob(
-  { ids }: Pick<RunDeps, 'ids'>,
-  tx: Tx,
-  job: { workspace_id: string; repo_id: string; job_id: string; run_id: string | null },
-  title: string | null,
-): Promise<string> {
-  const { workspace_id: workspaceId, repo_id: repoId } = job;
-  if (job.run_id !== null) return job.run_id;
-  const runRef = `job/${job.job_id}`;
-  const known = await readRunByRef(tx, workspaceId, repoId, runRef);
-  if (known !== undefined) return known.run_id;
-  const runId = ids('run');
-  await insertRun(tx, {
-    ...{ workspace_id: workspaceId, run_id: runId, repo_id: repoId, run_ref: runRef, title },
-    ...{ status: 'in_progress', current_milestone: null, run_state_path: null, goal: null },
-    ...{ blocked_by_decision_request_id: null, created_at: tx.nowMs, updated_at: tx.nowMs },
-  });
-  return runId;
-}
-
-/**
  * Version 2: updates the run with this id; never creates one.
  *
  * @throws HubError RUN_NOT_FOUND, UNCERTAINTY_NOT_FOUND; NOT_ALLOWED for what a job token may not

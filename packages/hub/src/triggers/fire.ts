@@ -143,7 +143,7 @@ async function start(
   const { row } = await addJob(
     deps,
     tx,
-    triggerId,
+    { id: triggerId, name: null },
     {
       workspaceId,
       repoId,

@@ -4,9 +4,9 @@ import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob, requireJobOfAgent } from '../jobs/require-job.ts';
-import { readJob, updateJobRun } from '../jobs/store.ts';
+import { readJob } from '../jobs/store.ts';
 import { requireClaim } from '../queue/leased-work.ts';
-import { ensureRunOfJob, requireRun } from '../runs/upsert.ts';
+import { requireRun } from '../runs/upsert.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { recordWait } from './hand-over.ts';
@@ -56,9 +56,7 @@ export async function createUncertainty(
       const known = await findKnownAction(tx, input);
       if (known !== undefined) return answerOf(known);
       if (principal.job !== null) await requireRoom(tx, principal.job, input);
-      const runId = await findRun(deps, tx, input, record);
-      const row = makeRow(deps, tx, principal, { ...input, runId });
-      row.repo_id = (await requireRun(tx, workspaceId, row.run_id)).repo_id;
+      const row = makeRow(deps, tx, principal, input, await findPlace(tx, input, record));
       row.requested_by = await findRequester(tx, principal, row);
       row.alike_key = alikeKeyOf(row);
       await insertUncertainty(tx, row);
@@ -139,23 +137,21 @@ async function findKnownAction(
   return await readUntakenAction(tx, workspaceId, jobId, actionKey);
 }
 
-async function findRun(
-  deps: HubDeps,
+/** The run and the repository of a question. A job without a run asks without one. */
+async function findPlace(
   tx: Tx,
   { workspaceId, runId }: CreateInput,
   record: JobRecord | null,
-): Promise<string> {
-  const jobRunId = record?.row.run_id ?? null;
+): Promise<{ run_id: string | null; repo_id: string }> {
   if (runId !== undefined) {
-    if (jobRunId === null || jobRunId === runId) return runId;
-    await requireRun(tx, workspaceId, runId);
+    const { run_id, repo_id } = await requireRun(tx, workspaceId, runId);
+    const jobRunId = record?.row.run_id ?? null;
+    if (jobRunId === null || jobRunId === runId) return { run_id, repo_id };
     throw invalidField('/jobId', 'must name a job of the same run');
   }
   if (record === null) throw invalidField('/runId', 'is required without jobId');
-  const { row } = record;
-  const made = await ensureRunOfJob(deps, tx, row, row.title);
-  if (jobRunId === null) await updateJobRun(tx, row, made);
-  return made;
+  const { run_id, repo_id } = record.row;
+  return { run_id, repo_id };
 }
 
 /** Who enqueued the job that asks, or who asks without a job. */
@@ -169,7 +165,8 @@ function makeRow(
   { ids }: HubDeps,
   tx: Tx,
   principal: Principal,
-  input: CreateInput & { runId: string },
+  input: CreateInput,
+  place: Pick<UncertaintyRow, 'run_id' | 'repo_id'>,
 ): UncertaintyRow {
   const promoted = isPromoted(input);
   const deadlineMs = input.deadlineAt === undefined ? null : Date.parse(input.deadlineAt);
@@ -178,8 +175,7 @@ function makeRow(
     workspace_id: input.workspaceId,
     uncertainty_id: ids('uncertainty'),
     decision_request_id: promoted ? ids('decisionRequest') : null,
-    repo_id: null,
-    run_id: input.runId,
+    ...place,
     job_id: input.jobId ?? null,
     status: promoted ? 'open' : 'assumed',
     prompt: input.prompt,

@@ -10,6 +10,7 @@ import { findJob, type JobRecord } from '../jobs/require-job.ts';
 import { requeueJob } from '../jobs/retry.ts';
 import { updateJobDecisions, updateJobWait } from '../jobs/store.ts';
 import { recordJobEvent } from '../jobs/store-events.ts';
+import { titleOf } from '../jobs/title.ts';
 import type { Entry } from '../queue/entry.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { type AfterCompletion, type HookDeps, runHooks } from '../start/hooks.ts';
@@ -58,6 +59,11 @@ export async function handOverAnswer(deps: HookDeps, tx: Tx, answer: Answer): Pr
     await resumeJob(deps, tx, await attachAnswer(tx, record, answer), answer);
   } else if (record?.entry.status === 'pending' || record?.entry.status === 'running') {
     await attachAnswer(tx, record, answer);
+    recordJobEvent(tx, record.entry, {
+      kind: 'heartbeat',
+      message: decisionWords(uncertainty, resolution),
+      data: { by: answer.by, decision: describeDecision(uncertainty, resolution) },
+    });
     // A job that found the answer itself knows it.
     const isSeen = resolution.created_by_job_id === jobId;
     if (isSeen) await updateAnswerJob(tx, uncertainty, jobId, { isSeen });
@@ -136,6 +142,7 @@ async function resumeJob(
   return requeueJob(deps, tx, record, {
     cause: 'decision',
     preference: await findPreference(tx, record.entry),
+    message: decisionWords(uncertainty, resolution),
     data: { by, decision: describeDecision(uncertainty, resolution) },
   });
 }
@@ -158,6 +165,7 @@ async function attachAnswer(
     prompt: uncertainty.prompt,
     mode: resolution.mode,
     value: resolution.value,
+    by: resolution.created_by,
     resolvedAt: timestampOf(resolution.created_at),
   };
   const decisions = [...othersThan(row.decisions, uncertainty), decision].slice(-DECISIONS_MAX);
@@ -221,16 +229,16 @@ async function addApplication(
   asker: JobRecord | null,
 ): Promise<string> {
   const { workspace_id: workspaceId, run_id: runId } = uncertainty;
-  const run = await requireRun(tx, workspaceId, runId);
+  const run = runId === null ? null : await requireRun(tx, workspaceId, runId);
+  const repoId = run?.repo_id ?? uncertainty.repo_id;
+  assert(repoId !== null, 'a question without a run has the repository of its job');
   const requirements = asker === null ? undefined : requirementsOfApplication(asker.row);
   const { row } = await addJob(
     deps,
     tx,
-    by,
+    { id: by, name: resolution.created_by_id === by ? resolution.created_by : null },
     {
-      workspaceId,
-      repoId: run.repo_id,
-      runId,
+      ...{ workspaceId, repoId, ...(runId === null ? {} : { runId }) },
       kind: 'apply_decision',
       role: 'implementer',
       prompt: composeApplication(uncertainty, resolution),
@@ -265,6 +273,15 @@ async function cancelApplication(
     data: { by, decision: describeDecision(uncertainty, resolution) },
   });
   await runHooks(deps.hooks.onJobEnded, deps, tx, { workspaceId, jobId });
+}
+
+/** The answer in a line for the timeline: `Ada answered “Which port?”: 8080`. */
+function decisionWords({ prompt }: UncertaintyRow, resolution: ResolutionRow): string {
+  const { mode, value, created_by: by } = resolution;
+  const asked = `“${titleOf(prompt)}”`;
+  if (mode === 'dismissed') return `${by ?? 'The end of the job'} dismissed ${asked}`;
+  const deed = mode === 'assumed' ? 'let the assumed value stand for' : 'answered';
+  return `${by ?? 'The deadline'} ${deed} ${asked}: ${titleOf(value)}`;
 }
 
 function describeDecision(uncertainty: UncertaintyRow, resolution: ResolutionRow) {

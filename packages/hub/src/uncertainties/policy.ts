@@ -14,7 +14,8 @@ export const QUESTIONS_MAX = 1_000;
 /** Whether the caller may read: a job token only uncertainties of its own run or job. */
 export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): boolean {
   if (job === null) return true;
-  return row !== undefined && (job.runId === row.run_id || job.jobId === row.job_id);
+  if (row === undefined) return false;
+  return job.jobId === row.job_id || (job.runId !== null && job.runId === row.run_id);
 }
 
 /**

@@ -23,12 +23,13 @@ export async function readSituation(
 ): Promise<DecisionSituation> {
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const [run, job] = await Promise.all([
-    readRun(reader, workspaceId, row.run_id),
+    row.run_id === null ? undefined : readRun(reader, workspaceId, row.run_id),
     jobId === null ? undefined : readWholeJob(reader, workspaceId, jobId),
   ]);
-  assert(run !== undefined, 'a run is never deleted');
+  const repoId = row.repo_id ?? run?.repo_id;
+  assert(repoId !== undefined, 'a question is about a repository');
   const [repository, agent, waitingJobs] = await Promise.all([
-    readRepository(reader, workspaceId, run.repo_id),
+    readRepository(reader, workspaceId, repoId),
     job?.agent_id == null ? undefined : readAgent(reader, workspaceId, job.agent_id),
     job === undefined ? 0 : countWaiting(reader, job),
   ]);
@@ -37,8 +38,11 @@ export async function readSituation(
     writtenBy,
     writtenByName: writtenBy === 'tool' ? null : row.created_by_name,
     trust: trustOf[writtenBy],
-    run: { runId: run.run_id, runRef: run.run_ref, title: run.title, status: run.status },
-    repository: { repoId: run.repo_id, label: repository?.label ?? '' },
+    run:
+      run === undefined
+        ? null
+        : { runId: run.run_id, runRef: run.run_ref, title: run.title, status: run.status },
+    repository: { repoId, label: repository?.label ?? '' },
     job: job === undefined ? null : presentAsker(job),
     agent:
       agent === undefined

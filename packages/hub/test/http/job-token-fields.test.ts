@@ -41,7 +41,7 @@ const runChanges = {
   blockedByDecisionRequestId: { refused: ['dec_unknown'], code: 'UNCERTAINTY_NOT_FOUND' },
 } as const;
 const filters = { kind: 'chosen', repoId: 'chosen', fromAt: 'chosen', untilAt: 'chosen' } as const;
-const jobFilters = { ...filters, runId: 'own', agentId: 'chosen' } as const;
+const jobFilters = { ...filters, runId: 'own', agentId: 'chosen', mine: 'chosen' } as const;
 const { fromAt: _fromAt, untilAt: _untilAt, ...decisionFilters } = filters;
 const questionFilters: Record<string, Judgement> = {
   ...decisionFilters,
@@ -184,7 +184,7 @@ type Hostile = Awaited<ReturnType<typeof startHostile>>;
 /** A body that the hub accepts from the tool, about its own job and run. */
 async function bodyOf(h: Hostile, endpoint: Endpoint): Promise<Record<string, unknown>> {
   const body = { ...(await fillExample(h, endpoint, h.job.jobId)), ...tamed[endpoint.name] };
-  if (endpoint.jobToken === 'own-run') body.runId = h.runId;
+  if (['own-run', 'own-run-or-job'].includes(endpoint.jobToken)) body.runId = h.runId;
   if ('uploadId' in body) {
     body.uploadId = await upload(h, 'text', {}, { ...h.home, token: h.job.jobToken });
   }

@@ -43,14 +43,15 @@ test('a summary has the title and what applies, and no long text', async (t) => 
   assert.deepEqual(pending, {
     ...{ jobId, title: '# Add a check', status: 'pending', kind: 'work', repoId: h.repoId },
     ...{ attempt: 0, createdAt: pending?.createdAt },
+    createdBy: { id: 'service:test', name: 'test' },
   });
   await h.claim();
   const evidence = { commitSha: 'a'.repeat(40), changedFiles: ['a.ts'] };
   await h.complete(jobId, { evidence });
   const [done] = await list(h, { fields: ['evidence'] });
   assert.deepEqual(Object.keys(done ?? {}).toSorted(), [
-    ...['agentId', 'attempt', 'changed', 'createdAt', 'evidence', 'finishedAt', 'jobId', 'kind'],
-    ...['repoId', 'startedAt', 'status', 'title'],
+    ...['agentId', 'attempt', 'changed', 'createdAt', 'createdBy', 'evidence', 'finishedAt'],
+    ...['jobId', 'kind', 'repoId', 'startedAt', 'status', 'title'],
   ]);
   assert.deepEqual([done?.changed, done?.evidence], [true, evidence]);
 });

@@ -65,7 +65,7 @@ test('the claim fences questions and answers of an action', async (t) => {
   await assert.rejects(h.take(uncertaintyId, late), /CLAIM_GENERATION_MISMATCH/);
 });
 
-test('a job without a run gets one when it asks', async (t) => {
+test('a job without a run asks without one', async (t) => {
   const h = await startDecisionWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.enqueue({ priority: 100 });
@@ -74,10 +74,19 @@ test('a job without a run gets one when it asks', async (t) => {
   const create = uncertainties.createWithAutoPromotion;
   const first = await h.call(create, body);
   const second = await h.call(create, { ...body, actionKey: 'b' });
-  const { runId } = await h.read(first.uncertaintyId);
-  assert.equal((await h.read(second.uncertaintyId)).runId, runId);
-  const { run } = await h.call(runs.get, { workspaceId, runId });
-  assert.equal(run.runRef, `job/${jobId}`);
+  const { runId, repoId } = await h.read(first.uncertaintyId);
+  assert.deepEqual([runId, repoId], [null, h.repoId]);
+  assert.equal((await h.read(second.uncertaintyId)).runId, null);
+  const ref = { workspaceId, uncertaintyId: first.uncertaintyId };
+  const { situation } = await h.call(uncertainties.get, ref);
+  assert.equal(situation?.run, null);
+  assert.equal(situation?.repository.repoId, h.repoId);
+  const { runs: made } = await h.call(runs.list, { workspaceId });
+  assert.deepEqual(
+    made.map((run) => run.runId),
+    [h.runId],
+    'no run is made',
+  );
   const { jobId: _jobId, actionKey: _actionKey, ...alone } = body;
   await assert.rejects(h.call(create, alone), /runId is required without jobId/);
 });

@@ -180,3 +180,62 @@ test('a row has at most as many questions as one call answers', async (t) => {
   assert.equal((await readInbox(h, 200)).length, 1);
   assert.deepEqual((await h.call(jobs.list, { workspaceId: h.workspaceId })).jobs, []);
 });
+
+test('the tool of a job without a run reads its own questions, and no others', async (t) => {
+  const h = await startDecisionWorld(t);
+  const { workspaceId } = h;
+  const { jobId } = await h.enqueue({ priority: 100 });
+  const { jobToken = '' } = await h.claim();
+  const create = { workspaceId, prompt: 'Which port?', kind: 'choice', confidence: 0 } as const;
+  const { uncertaintyId } = await h.call(
+    uncertainties.createWithAutoPromotion,
+    { ...create, autoPromoteThreshold: 1 },
+    jobToken,
+  );
+  const other = await h.startJob();
+  await h.ask({ jobId: other.jobId });
+  const own = await h.call(uncertainties.list, { workspaceId, jobId }, jobToken);
+  assert.deepEqual(
+    own.uncertainties.map((each) => each.uncertaintyId),
+    [uncertaintyId],
+  );
+  for (const filter of [{}, { jobId: other.jobId }, { jobId, runId: h.runId }]) {
+    await assert.rejects(
+      h.call(uncertainties.list, { workspaceId, ...filter }, jobToken),
+      /NOT_ALLOWED/,
+    );
+  }
+  const ref = { workspaceId, uncertaintyId };
+  assert.equal((await h.call(uncertainties.get, ref, jobToken)).uncertainty.runId, null);
+});
+
+test('an answer is on its job: question, answer, who and when, also in the timeline', async (t) => {
+  const h = await startDecisionWorld(t);
+  const { workspaceId } = h;
+  const { jobId } = await h.enqueue({ priority: 100 });
+  await h.claim();
+  const { uncertaintyId } = await h.call(uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId, jobId, prompt: 'Which port?', kind: 'choice', confidence: 0 },
+  });
+  await h.answer(uncertaintyId, { value: '8080' });
+  const blocked = await h.startJob();
+  const { uncertaintyId: second } = await h.ask({ jobId: blocked.jobId });
+  await h.block(blocked.jobId);
+  await h.answer(second, { mode: 'dismissed', value: '' });
+  const linesOf = async (id: string) => {
+    const { events } = await h.call(endpoints.jobEvents.listForJob, {
+      workspaceId,
+      jobId: id,
+      limit: 50,
+    });
+    return events.flatMap(({ message, data }) => (data?.decision ? [message] : []));
+  };
+  assert.deepEqual(await linesOf(jobId), ['test answered “Which port?”: 8080']);
+  assert.deepEqual(await linesOf(blocked.jobId), ['test dismissed “Which colour?”']);
+  const [decision] = (await h.get(jobId)).job.decisions;
+  const { resolvedAt, ...said } = decision ?? { resolvedAt: '' };
+  assert.deepEqual(said, {
+    ...{ uncertaintyId, prompt: 'Which port?', mode: 'answered', value: '8080', by: 'test' },
+  });
+  assert.ok(resolvedAt);
+});

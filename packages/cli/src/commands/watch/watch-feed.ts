@@ -5,7 +5,7 @@ import { createCallsReader, type JobCall } from './watch-calls.ts';
 
 /** The records that the view shows, as they are at one moment. */
 export interface WatchData {
-  /** Running and blocked jobs first, then the latest of the others. */
+  /** Some running and failed jobs first, so that both are in sight; then the others. */
   jobs: readonly ListedJob[];
   questions: readonly ListedUncertainty[];
   /** Of all jobs, by status; of those in `capped` there may be more. */
@@ -19,6 +19,9 @@ export interface WatchData {
 
 const JOBS_MAX = 100;
 const QUESTIONS_MAX = 100;
+/** Jobs in sight above all others. */
+const RUNNING_FIRST = 6;
+const FAILED_FIRST = 3;
 /** A hub with many changes is read this often at most. */
 const PAUSE_MS = 250;
 const listKinds: readonly ChangeKind[] = ['job', 'uncertainty'];
@@ -74,20 +77,28 @@ export async function* followWorkspace(
 type Lists = Omit<WatchData, 'calls' | 'endedCalls'>;
 
 async function readLists({ client, workspaceId }: HubSession, signal: AbortSignal): Promise<Lists> {
-  const list = async (filter: { statuses?: ListedJob['status'][] }) =>
+  const list = async (filter: { status?: ListedJob['status'] }) =>
     (
       await client.jobs.list(
         { workspaceId, view: 'summary', limit: JOBS_MAX, ...filter },
         { signal },
       )
     ).jobs;
-  const [active, latest, { counts, capped }, { uncertainties: questions }] = await Promise.all([
-    list({ statuses: ['running', 'blocked'] }),
-    list({}),
-    client.jobs.counts({ workspaceId }, { signal }),
-    client.uncertainties.inbox({ workspaceId, limit: QUESTIONS_MAX }, { signal }),
-  ]);
-  const known = new Set(active.map(({ jobId }) => jobId));
-  const jobs = [...active, ...latest.filter(({ jobId }) => !known.has(jobId))];
-  return { jobs, questions, counts, capped };
+  const [running, failed, blocked, latest, { counts, capped }, { uncertainties: questions }] =
+    await Promise.all([
+      list({ status: 'running' }),
+      list({ status: 'failed' }),
+      list({ status: 'blocked' }),
+      list({}),
+      client.jobs.counts({ workspaceId }, { signal }),
+      client.uncertainties.inbox({ workspaceId, limit: QUESTIONS_MAX }, { signal }),
+    ]);
+  const ordered = [
+    ...running.slice(0, RUNNING_FIRST),
+    ...failed.slice(0, FAILED_FIRST),
+    ...[...running, ...blocked, ...latest],
+  ];
+  // A job that changes between two reads is shown once, as it was read first.
+  const jobs = [...new Map(ordered.toReversed().map((job) => [job.jobId, job])).values()];
+  return { jobs: jobs.toReversed(), questions, counts, capped };
 }

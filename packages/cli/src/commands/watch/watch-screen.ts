@@ -3,10 +3,11 @@ import { formatAge } from '../../terminal/duration.ts';
 import type { Styles } from '../../terminal/io.ts';
 import { cleanText, oneLine, padText, truncateText, wrapLine } from '../../terminal/text.ts';
 import { callLine } from '../../words/activity-text.ts';
-import { listedStatus, shortId } from '../../words/job-text.ts';
-import { deadlineText, kindWords } from '../../words/question-text.ts';
+import { decisionLines, listedStatus, reasonText, shortId } from '../../words/job-text.ts';
+import { deadlineText, kindWords, questionLine } from '../../words/question-text.ts';
 import type { WatchData } from './watch-feed.ts';
 import {
+  type OpenJob,
   type OpenQuestion,
   rowsAfterChoices,
   selectedIndex,
@@ -31,12 +32,14 @@ export function renderScreen(data: WatchData, state: WatchState, frame: Frame): 
   const head = headOf(data, inner);
   const foot = footOf(state, inner);
   const rowsMax = Math.max(0, frame.rows - head.length - foot.length);
-  const body =
-    state.open === null
-      ? listOf(data, state, { ...inner, rows: rowsMax })
-      : questionOf(state.open, { ...inner, rows: rowsMax });
+  const body = bodyOf(data, state, { ...inner, rows: rowsMax });
   const filled = [...body.slice(0, rowsMax), ...Array<string>(rowsMax).fill('')].slice(0, rowsMax);
   return [...head, ...filled, ...foot].slice(0, frame.rows);
+}
+
+function bodyOf(data: WatchData, state: WatchState, frame: Frame): string[] {
+  if (state.job !== null) return openJobOf(state.job, frame);
+  return state.open === null ? listOf(data, state, frame) : questionOf(state.open, frame);
 }
 
 function headOf(
@@ -45,14 +48,16 @@ function headOf(
 ): string[] {
   const count = (status: ListedJob['status']) =>
     `${jobCounts[status].toLocaleString('en')}${capped.includes(status) ? '+' : ''}`;
-  const counts = `${count('running')} running · ${count('pending')} waiting · ${count('blocked')} blocked`;
-  const asked = `${questions.length} question${questions.length === 1 ? '' : 's'}`;
+  const counts = `${count('running')} running · ${count('pending')} waiting · ${count('blocked')} blocked · ${count('failed')} failed`;
+  const open = questions.reduce((sum, { alikeIds = [] }) => sum + 1 + alikeIds.length, 0);
+  const asked = `${open} question${open === 1 ? '' : 's'}`;
   const line = truncateText(`${workspace}  ${counts} · ${asked}`, columns);
   return [styles.bold(line), ''];
 }
 
-function footOf({ open, message }: WatchState, { styles, columns }: Frame): string[] {
-  let keys = '↑↓ choose a question · Enter opens it · q ends';
+function footOf({ open, job, message }: WatchState, { styles, columns }: Frame): string[] {
+  let keys = '↑↓ choose · Tab: questions or jobs · Enter opens · q ends';
+  if (job !== null) keys = '↑↓ or Space scrolls · Esc goes back';
   if (open !== null) keys = '↑↓ or 1–9 choose · Enter answers · Space scrolls · Esc goes back';
   if (open?.typed != null) keys = 'Enter sends your answer · Esc goes back';
   return [
@@ -68,6 +73,7 @@ function listOf(data: WatchData, state: WatchState, frame: Frame): string[] {
   // Questions come first, but jobs keep some lines.
   const shown = Math.min(questions.length, Math.max(1, Math.floor(rows / 2) - 1));
   const first = Math.max(0, Math.min(at - shown + 1, questions.length - shown));
+  const jobAt = at - questions.length;
   const lines = questions.slice(first, first + shown).map((each, index) => {
     const isSelected = first + index === at;
     const age = formatAge(each.createdAt, nowMs).padStart(4);
@@ -76,7 +82,7 @@ function listOf(data: WatchData, state: WatchState, frame: Frame): string[] {
     const begin = `${isSelected ? '▸' : ' '} ${shortId(each.uncertaintyId)}  `;
     const width = columns - begin.length - end.length;
     const title = padText(
-      truncateText(`${kindWords[each.kind]}: ${oneLine(each.title)}`, width),
+      truncateText(`${kindWords[each.kind]}: ${questionLine(each)}`, width),
       width,
     );
     const line = truncateText(begin + title + end, columns);
@@ -89,35 +95,66 @@ function listOf(data: WatchData, state: WatchState, frame: Frame): string[] {
     '',
     styles.dim('JOBS'),
     ...(data.jobs.length === 0 ? [styles.dim('  No jobs yet.')] : []),
-    ...data.jobs
-      .slice(0, rows)
-      .flatMap((job) => [jobLine(job, frame), ...callLines(job, data, frame)]),
+    ...jobLines(data, jobAt, { ...frame, rows: rows - Math.max(1, lines.length) - 3 }),
   ];
+}
+
+/** The jobs from the first one on, or from where the chosen one is in sight. */
+function jobLines(data: WatchData, chosenAt: number, frame: Frame): string[] {
+  const all = data.jobs.map((job, at) => [
+    jobLine(job, frame, at === chosenAt),
+    ...callLines(job, data, frame),
+  ]);
+  let first = 0;
+  const heightTo = (end: number) => all.slice(first, end + 1).flat().length;
+  while (first < chosenAt && heightTo(chosenAt) > frame.rows) first += 1;
+  return all.slice(first, first + Math.max(1, frame.rows)).flat();
 }
 
 const STATUS_WIDTH = 12;
 
-function jobLine(job: ListedJob, { styles, columns, nowMs }: Frame): string {
+function jobLine(job: ListedJob, { styles, columns, nowMs }: Frame, isSelected: boolean): string {
   const { text: status, style } = listedStatus(styles, job);
   const age = formatAge(job.createdAt, nowMs).padStart(4);
   const id = shortId(job.jobId);
   const width = columns - 2 - STATUS_WIDTH - 2 - id.length - 2 - 2 - age.length;
   const title = padText(truncateText(oneLine(job.title), Math.max(1, width)), Math.max(1, width));
   const shown = padText(truncateText(status, STATUS_WIDTH), STATUS_WIDTH);
-  return `  ${style(shown)}  ${id}  ${title}  ${styles.dim(age)}`;
+  const mark = isSelected ? '▸' : ' ';
+  const line = `${mark} ${style(shown)}  ${id}  ${title}  ${styles.dim(age)}`;
+  return isSelected ? styles.bold(line) : line;
 }
 
-/** Below a running job, what its tool does. */
+/** Below a running job, what its tool does; below a failed one, why it failed. */
 function callLines(job: ListedJob, { calls }: WatchData, { styles, columns }: Frame): string[] {
-  const call = job.status === 'running' ? calls.get(job.jobId) : undefined;
-  if (call === undefined) return [];
   // Below the ID of the job, where there is space.
   const margin = ' '.repeat(columns < 60 ? 4 : 2 + STATUS_WIDTH + 2);
+  if (job.failure !== undefined) {
+    return [margin + styles.red(truncateText(oneLine(job.failure), columns - margin.length))];
+  }
+  const call = job.status === 'running' ? calls.get(job.jobId) : undefined;
+  if (call === undefined) return [];
   const width = columns - margin.length - 2;
   const look = 'dim';
   return [
     `${margin}→ ${callLine(styles, { text: call.title, call, isEnded: false, width, look })}`,
   ];
+}
+
+function openJobOf({ job, scrolled }: OpenJob, { styles, columns, rows }: Frame): string[] {
+  const { text: status, style } = listedStatus(styles, job);
+  const result = job.message ?? reasonText(job.outcomeReason) ?? '';
+  const text = [
+    ...wrapped(job.prompt, columns),
+    ...(result.trim() === '' ? [] : ['', ...wrapped(result, columns)]),
+    ...decisionLines(job).flatMap((line) => ['', ...wrapped(line, columns)]),
+  ];
+  const space = Math.max(1, rows - 2);
+  const first = Math.min(scrolled, Math.max(0, text.length - space));
+  const rest = text.length - first - space;
+  const more = rest > 0 ? styles.dim(`  … ${rest} more lines: Space`) : '';
+  const head = truncateText(`${status}  ${shortId(job.jobId)}`, columns);
+  return [style(head), ...text.slice(first, first + space), more];
 }
 
 function questionOf(open: OpenQuestion, { styles, columns, rows }: Frame): string[] {

@@ -1,14 +1,23 @@
-import type { Uncertainty } from '@signalbox/contract';
+import type { Job, Uncertainty } from '@signalbox/contract';
 import type { Choice } from '../../words/question-text.ts';
 import type { WatchData } from './watch-feed.ts';
 
 /** The part of the view that keys change. */
 export interface WatchState {
-  /** The chosen question of the list, by its ID; null: the first. */
+  /** The chosen question or job, by its ID; null: the first. */
   selectedId: string | null;
   open: OpenQuestion | null;
+  /** The job that is read. */
+  job: OpenJob | null;
   /** The result of the last action; '' for none. */
   message: string;
+}
+
+/** A job with what its tool was told and has said. */
+export interface OpenJob {
+  job: Job;
+  /** Lines above the screen. */
+  scrolled: number;
 }
 
 /** The question that is being answered. */
@@ -35,9 +44,10 @@ export interface Key {
 export type Effect =
   | { do: 'quit' }
   | { do: 'open'; uncertaintyId: string }
+  | { do: 'open-job'; jobId: string }
   | { do: 'answer'; uncertaintyId: string; mode: 'answered' | 'dismissed'; value: string };
 
-export const firstState: WatchState = { selectedId: null, open: null, message: '' };
+export const firstState: WatchState = { selectedId: null, open: null, job: null, message: '' };
 
 /** Own words and dismissal come after the choices. */
 export const rowsAfterChoices = [
@@ -51,10 +61,19 @@ export function openQuestion(asked: Uncertainty, choices: readonly Choice[]): Op
   return { asked, choices, row, scrolled: 0, typed: null };
 }
 
-/** The place of the chosen question; -1 if none is open at the hub. */
-export function selectedIndex({ selectedId }: WatchState, { questions }: WatchData): number {
-  const found = questions.findIndex(({ uncertaintyId }) => uncertaintyId === selectedId);
-  return found === -1 ? Math.min(0, questions.length - 1) : found;
+/** The IDs of what can be chosen: the questions, then the jobs. */
+function choosable({ questions, jobs }: WatchData): string[] {
+  return [
+    ...questions.map(({ uncertaintyId }) => uncertaintyId),
+    ...jobs.map(({ jobId }) => jobId),
+  ];
+}
+
+/** The place of the chosen question or job among all of them; -1 if there is none. */
+export function selectedIndex({ selectedId }: WatchState, data: WatchData): number {
+  const ids = choosable(data);
+  const found = ids.indexOf(selectedId ?? '');
+  return found === -1 ? Math.min(0, ids.length - 1) : found;
 }
 
 /** Returns the state after a key, and the action that the key asks for. */
@@ -64,7 +83,8 @@ export function pressKey(
   key: Key,
 ): { state: WatchState; effect: Effect | null } {
   if (key.isCtrl && key.name === 'c') return { state, effect: { do: 'quit' } };
-  const { open } = state;
+  const { open, job } = state;
+  if (job !== null) return { state: { ...state, job: pressInJob(job, key) }, effect: null };
   if (open === null) return pressInList(state, data, key);
   const answer = answerOf(open, key);
   if (answer !== null) return { state, effect: answer };
@@ -73,19 +93,30 @@ export function pressKey(
 }
 
 function pressInList(state: WatchState, data: WatchData, key: Key) {
-  const { questions } = data;
+  const { length: questions } = data.questions;
+  const ids = choosable(data);
   const at = selectedIndex(state, data);
   const quit: Effect = { do: 'quit' };
   if (key.text === 'q') return { state, effect: quit };
-  const selected = questions[at];
-  if (key.name === 'return' && selected !== undefined) {
-    const { uncertaintyId } = selected;
-    const effect: Effect = { do: 'open', uncertaintyId };
-    return { state: { ...state, selectedId: uncertaintyId, message: '' }, effect };
+  const id = ids[at];
+  if (key.name === 'return' && id !== undefined) {
+    const effect: Effect =
+      at < questions ? { do: 'open', uncertaintyId: id } : { do: 'open-job', jobId: id };
+    return { state: { ...state, selectedId: id, message: '' }, effect };
   }
-  const next = questions[Math.max(0, Math.min(questions.length - 1, at + stepOf(key)))];
-  const selectedId = next?.uncertaintyId ?? null;
+  // From the questions to the jobs, which may be far below, and back.
+  const other = at < questions ? questions : 0;
+  const next = key.name === 'tab' ? other : at + stepOf(key);
+  const selectedId = ids[Math.max(0, Math.min(ids.length - 1, next))] ?? null;
   return { state: { ...state, selectedId }, effect: null };
+}
+
+/** Null: the person goes back to the list. */
+function pressInJob(open: OpenJob, key: Key): OpenJob | null {
+  if (key.name === 'escape' || key.text === 'q') return null;
+  const page = key.name === 'pagedown' || key.name === 'space' ? 5 : 0;
+  const step = key.name === 'pageup' ? -5 : page + stepOf(key);
+  return { ...open, scrolled: Math.max(0, open.scrolled + step) };
 }
 
 function stepOf({ name, text }: Key): number {

@@ -84,7 +84,7 @@ async function showScreen(io: Io, session: HubSession): Promise<void> {
       if (signal.aborted) return;
       if (!(error instanceof ApiError) && !(error instanceof UnreachableError)) throw error;
       // The question may have been answered meanwhile: the list shows what is open.
-      state = { ...state, open: null, message: error.message };
+      state = { ...state, open: null, job: null, message: error.message };
     }
     show();
   }
@@ -109,6 +109,11 @@ async function performAt(
   effect: Exclude<Effect, { do: 'quit' }>,
   signal: AbortSignal,
 ) {
+  if (effect.do === 'open-job') {
+    const request = { workspaceId, jobId: effect.jobId };
+    const { job } = await client.jobs.get(request, { signal });
+    return { job: { job, scrolled: 0 }, message: '' };
+  }
   const { uncertaintyId } = effect;
   if (effect.do === 'open') {
     const request = { workspaceId, uncertaintyId };

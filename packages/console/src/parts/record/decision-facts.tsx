@@ -91,8 +91,7 @@ function waitingRows(situation: DecisionSituation, slug: string, isOnJobPage: bo
         </span>
       ) : null,
     ],
-    // A job without a run has one of its own, whose name says nothing more.
-    ['Run', run.runRef === `job/${job?.jobId}` ? null : plainText(run.title || run.runRef)],
+    ['Run', run && plainText(run.title || run.runRef)],
     ['Repository', plainText(repository.label || repository.repoId)],
     ['Agent', agent && `${plainText(agent.displayName || agent.agentId)} (${agent.status})`],
   ] as const;

@@ -77,12 +77,13 @@ export function Row({ title, facts, action }: RowProps) {
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-3 py-2 sm:px-4">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-2 font-medium wrap-anywhere">{title}</div>
-        <ul className="flex flex-wrap text-xs text-muted">
+        {/* The sign before the first fact of each line is outside the box. */}
+        <ul className="-ml-3.5 flex flex-wrap overflow-x-clip text-xs text-muted [clip-path:inset(0_0_0_0.875rem)]">
           {shown.map((fact, at) => (
             <li
               // biome-ignore lint/suspicious/noArrayIndexKey: facts of a record keep their places.
               key={at}
-              className="wrap-anywhere not-first:before:mx-1.5 not-first:before:content-['·']"
+              className="relative pl-3.5 wrap-anywhere before:absolute before:left-1 before:content-['·']"
             >
               {fact}
             </li>

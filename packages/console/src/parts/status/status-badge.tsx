@@ -1,32 +1,55 @@
-import type { JobStatus } from '@signalbox/contract';
+import type { Job, JobStatus } from '@signalbox/contract';
 import { classNames } from '../../class-names.ts';
-import { NO_CHANGES, statusWords } from '../../format/job-words.ts';
+import { HAS_GAPS, NO_CHANGES, statusWords } from '../../format/job-words.ts';
 import { Icon, type IconName } from '../page/icon.tsx';
 
-const looks: Readonly<Record<JobStatus | 'unchanged', { icon: IconName; tone: string }>> = {
+type Look = JobStatus | 'unchanged' | 'gaps';
+
+const looks: Readonly<Record<Look, { icon: IconName; tone: string }>> = {
   pending: { icon: 'clock', tone: 'border border-line text-pending' },
   running: { icon: 'circle-play', tone: 'bg-running-soft text-running' },
   done: { icon: 'circle-check', tone: 'bg-done-soft text-done' },
-  unchanged: { icon: 'triangle-alert', tone: 'bg-warning-soft text-warning' },
+  unchanged: { icon: 'circle-slash', tone: 'bg-canceled-soft text-canceled' },
+  gaps: { icon: 'triangle-alert', tone: 'bg-warning-soft text-warning' },
   failed: { icon: 'circle-x', tone: 'bg-failed-soft text-failed' },
   blocked: { icon: 'circle-pause', tone: 'bg-attention-soft text-attention' },
   canceled: { icon: 'ban', tone: 'bg-canceled-soft text-canceled line-through' },
 };
 
-const signTones: Readonly<Record<JobStatus | 'unchanged', string>> = {
+const signTones: Readonly<Record<Look, string>> = {
   pending: 'text-pending',
   running: 'text-running',
   done: 'text-done',
-  unchanged: 'text-warning',
+  unchanged: 'text-canceled',
+  gaps: 'text-warning',
   failed: 'text-failed',
   blocked: 'text-attention',
   canceled: 'text-canceled',
 };
 
+/** What a status is shown as: a job that is done may lack a change, or a part of its proof. */
+function lookOf({ status, changed, verdict }: StatusOfJob): Look {
+  if (changed === false) return 'unchanged';
+  return status === 'done' && verdict === 'gaps' ? 'gaps' : status;
+}
+
+const lookWords: Readonly<Record<Look, string>> = {
+  ...statusWords,
+  unchanged: NO_CHANGES,
+  gaps: HAS_GAPS,
+};
+
+interface StatusOfJob {
+  status: JobStatus;
+  /** False: the job is done without a change that it was to make. */
+  changed?: boolean | null | undefined;
+  verdict?: Job['verdict'] | undefined;
+}
+
 /** The status of a job as an icon whose name is read out, for rows where a badge is too much. */
-export function StatusSign({ status, changed }: Omit<StatusBadgeProps, 'className'>) {
-  const word = changed === false ? NO_CHANGES : statusWords[status];
-  const look = changed === false ? 'unchanged' : status;
+export function StatusSign(job: StatusOfJob) {
+  const look = lookOf(job);
+  const word = lookWords[look];
   return (
     <span role="img" aria-label={word} title={word} className="block size-4">
       <Icon name={looks[look].icon} className={signTones[look]} />
@@ -35,21 +58,15 @@ export function StatusSign({ status, changed }: Omit<StatusBadgeProps, 'classNam
 }
 
 /** The icon of a status, for a line that names the status in words. */
-export function statusIcon(status: JobStatus, changed?: boolean | null) {
-  const look = changed === false ? 'unchanged' : status;
+export function statusIcon(job: StatusOfJob) {
+  const look = lookOf(job);
   return { icon: looks[look].icon, tone: signTones[look] };
 }
 
-interface StatusBadgeProps {
-  status: JobStatus;
-  /** False: the job is done without a change that it was to make. */
-  changed?: boolean | null | undefined;
-  className?: string;
-}
-
 /** The status of a job as icon, word and colour, never by colour alone. */
-export function StatusBadge({ status, changed, className }: StatusBadgeProps) {
-  const { icon, tone } = changed === false ? looks.unchanged : looks[status];
+export function StatusBadge({ className, ...job }: StatusOfJob & { className?: string }) {
+  const look = lookOf(job);
+  const { icon, tone } = looks[look];
   return (
     <span
       className={classNames(
@@ -59,7 +76,7 @@ export function StatusBadge({ status, changed, className }: StatusBadgeProps) {
       )}
     >
       <Icon name={icon} />
-      {changed === false ? NO_CHANGES : statusWords[status]}
+      {lookWords[look]}
     </span>
   );
 }

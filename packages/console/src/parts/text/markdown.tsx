@@ -14,6 +14,10 @@ const MarkdownBody = lazy(async () => {
 const MARKDOWN_CHARS_MAX = 20_000;
 /** Marks of emphasis and links between two blank lines. */
 const MARKS_MAX = 400;
+/** Cells of a table. Each of its rows is filled up to the number of columns. */
+const CELLS_MAX = 2_000;
+/** The line below the heads of a table. */
+const delimiterRow = /^[ \t>|:*+\d.)-]*-[ \t|:-]*$/m;
 /** Quotations within quotations, and marks without text between them. */
 const deeplyNested = /(?:> ?){30}|[*_]{40}/;
 
@@ -44,7 +48,17 @@ function isQuicklyParsed(text: string): boolean {
   if (text.length > MARKDOWN_CHARS_MAX || deeplyNested.test(text)) return false;
   return text
     .split(/\n[ \t]*\n/)
-    .every((block) => (block.match(/[*_[]/g)?.length ?? 0) <= MARKS_MAX);
+    .every(
+      (block) => (block.match(/[*_[]/g)?.length ?? 0) <= MARKS_MAX && cellsOf(block) <= CELLS_MAX,
+    );
+}
+
+/** How many cells a block has at most, if it is a table. */
+function cellsOf(block: string): number {
+  if (!block.includes('|') || !delimiterRow.test(block)) return 0;
+  const lines = block.split('\n');
+  const columns = Math.max(...lines.map((line) => line.split('|').length));
+  return columns * lines.length;
 }
 
 /** Shows something else in place of children that throw, such as text nested too deeply. */

@@ -87,7 +87,8 @@ function Attempt({ attempt, isFull, nameOfAgent }: AttemptProps) {
 
 /** Whether an entry changed the job; progress and output do not. */
 function isChange(entry: TimelineEntry): boolean {
-  return entry.type === 'event' && entry.event.kind !== 'heartbeat';
+  if (entry.type !== 'event') return false;
+  return entry.event.kind !== 'heartbeat' || isDecision(entry.event);
 }
 
 function Entry({ entry, attempt }: { entry: TimelineEntry; attempt: number }) {
@@ -116,14 +117,14 @@ function Entry({ entry, attempt }: { entry: TimelineEntry; attempt: number }) {
 }
 
 function EventEntry({ event }: { event: JobEvent }) {
-  const { icon, tone } = eventLooks[event.kind];
+  const { icon, tone } = isDecision(event) ? decisionLook : eventLooks[event.kind];
   const isResult = endings.has(event.kind);
   return (
     <Row
       icon={icon}
       tone={tone}
       at={event.at}
-      title={event.kind === 'heartbeat' ? undefined : titleOf(event)}
+      title={event.kind === 'heartbeat' && !isDecision(event) ? undefined : titleOf(event)}
     >
       {event.message &&
         (isResult ? (
@@ -141,9 +142,17 @@ function EventEntry({ event }: { event: JobEvent }) {
 /** Kinds whose message is shown on the overview, where the latest one belongs. */
 const endings: ReadonlySet<JobEventKind> = new Set(['completed', 'failed', 'blocked']);
 
+const decisionLook = { icon: 'circle-question-mark', tone: 'text-attention' } as const;
+
+/** Whether a person, or the deadline, has answered a question of the job. */
+function isDecision({ data }: JobEvent): boolean {
+  return data?.decision !== undefined;
+}
+
 /** The kind in words, with the code of a failure: `Failed (exit_1)`. */
 function titleOf(event: JobEvent): string {
   if (isLate(event)) return 'Late result';
+  if (isDecision(event) && event.message !== null) return 'Decided';
   const reason = event.data?.outcomeReason as { code?: unknown } | null | undefined;
   const code = typeof reason?.code === 'string' ? ` (${plainText(reason.code)})` : '';
   if (event.kind === 'enqueued' && event.data?.retry === true) {

@@ -59,7 +59,7 @@ export const allColumns = checked({
   job_logs: `workspace_id, job_id, attempt, line_feeds, size_bytes, is_line_open, first_at, last_at,
     unmarked_bytes, unmarked_pieces, log_seq, tool_log_seq, activities`,
   jobs: `workspace_id, job_id, repo_id, run_id, kind, role, prompt, requirements, parent_job_id,
-    depth, root_job_id, depends_on, budget, created_by, outcome, outcome_reason, message, evidence,
+    depth, root_job_id, depends_on, budget, created_by, created_by_name, outcome, outcome_reason, message, evidence,
     usage, completion_hash, completion_attempt, completion_answer, waiting_on_uncertainty_id,
     decisions, title, changed, verdict, tool, model`,
   mail_accounts: `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,

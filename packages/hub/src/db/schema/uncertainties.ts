@@ -6,9 +6,10 @@ export interface UncertaintiesTable {
   uncertainty_id: string;
   /** Null if not promoted. */
   decision_request_id: string | null;
-  /** The repository of the run; null if a hub of an older version wrote the row. */
+  /** The repository of the job or the run; null if a hub of an older version wrote the row. */
   repo_id: string | null;
-  run_id: string;
+  /** Null: the job that asks has no run. */
+  run_id: string | null;
   job_id: string | null;
   status: UncertaintyStatus;
   prompt: string;

@@ -12,6 +12,7 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     depends_on TEXT NOT NULL,
     budget TEXT,
     created_by TEXT NOT NULL,
+    created_by_name TEXT,
     outcome TEXT,
     outcome_reason TEXT,
     message TEXT,
@@ -113,6 +114,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
   ) WITHOUT ROWID`,
   jobsTable,
   'CREATE INDEX jobs_by_repository ON jobs (workspace_id, repo_id, job_id)',
+  'CREATE INDEX jobs_by_creator ON jobs (workspace_id, created_by, job_id)',
   'CREATE INDEX jobs_by_kind ON jobs (workspace_id, kind, job_id)',
   'CREATE INDEX jobs_by_run ON jobs (workspace_id, run_id, job_id) WHERE run_id IS NOT NULL',
   'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
@@ -185,7 +187,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     workspace_id TEXT NOT NULL,
     uncertainty_id TEXT NOT NULL,
     decision_request_id TEXT,
-    run_id TEXT NOT NULL,
+    run_id TEXT,
     job_id TEXT,
     status TEXT NOT NULL,
     prompt TEXT NOT NULL,
@@ -223,7 +225,8 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
   'CREATE INDEX uncertainties_by_status ON uncertainties (workspace_id, status, uncertainty_id)',
   `CREATE INDEX uncertainties_by_urgency ON uncertainties (workspace_id, deadline_at, uncertainty_id)
     WHERE status = 'open'`,
-  'CREATE INDEX uncertainties_by_run ON uncertainties (workspace_id, run_id, uncertainty_id)',
+  `CREATE INDEX uncertainties_by_run ON uncertainties (workspace_id, run_id, uncertainty_id)
+    WHERE run_id IS NOT NULL`,
   `CREATE INDEX uncertainties_by_job ON uncertainties (workspace_id, job_id, uncertainty_id)
     WHERE job_id IS NOT NULL`,
   `CREATE INDEX uncertainties_unseen ON uncertainties (workspace_id, answer_job_id)
