@@ -91,8 +91,8 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     bench.model.script({ [name]: [asksFor(command), hang(), hang(), hang()] });
     const jobId = await bench.enqueue(`Work.\n\n[scenario ${name}]`);
     const asked = await until('question', async () => (await listQuestions(jobId))[0] ?? null);
-    // The agent asks when the session is on disk, or after a while without it. Tools are killed here
-    // when it is: what becomes of a lost session is tried by `acp-scenarios.test.ts`.
+    // The agent asks when the session is on disk, or after a while without it. Here, tools are
+    // killed when it is: what becomes of a lost one is tried by `acp-scenarios.test.ts`.
     await until('session on disk', () => isStored(`[scenario ${name}]`) || null);
     return { jobId, asked };
   }

@@ -129,7 +129,7 @@ export interface HubPlace extends Place {
   url: string;
   /** The process of the hub. */
   hub: Running;
-  /** What the owner can call at the console. */
+  /** Calls of the owner at the console. */
   console: ClientOf<typeof ownerEndpoints>;
   workspaceId: string;
   workspaceSlug: string;

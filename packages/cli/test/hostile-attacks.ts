@@ -1,8 +1,8 @@
 /** The attacks of `hostile-tests.ts`, in the words of a shell. */
 
 /**
- * By the rows of the table in `docs/operate/security.md` of what is believed of a tool: a key is the
- * beginning of a row's first cell.
+ * By the rows of the table in `docs/operate/security.md` of what is believed of a tool: a key is
+ * the beginning of a row's first cell.
  */
 export const attacksOnRows = {
   '`jobs/complete`': {
@@ -50,7 +50,8 @@ export const attacksOnRows = {
     post v1/uncertainties/take-answer "$asked" "$claim"`,
   },
   'the job that applies an answer': {
-    'ask for a job with the rights of a person': `    post v1/uncertainties/create-with-auto-promotion "$run" "$question"`,
+    'ask for a job with the rights of a person': `
+    post v1/uncertainties/create-with-auto-promotion "$run" "$question"`,
   },
   'its run': {
     'rewrite its run': `
@@ -227,12 +228,12 @@ export const attacksOnRows = {
 } as const satisfies Record<string, Record<string, string>>;
 
 type Rows = typeof attacksOnRows;
-/** What a tool tries. */
-export type Attack = { [Row in keyof Rows]: keyof Rows[Row] }[keyof Rows] & string;
+/** The name of an attack: something that a tool tries. */
+export type Attack = { [Row in keyof Rows]: keyof Rows[Row] }[keyof Rows];
 
 /**
- * Functions and texts for the attacks. `call` calls a tool of the job's own server, as a coding tool
- * does; `post` calls the hub with the token of the job, and prints what became of it.
+ * Functions and texts for the attacks. `call` calls a tool of the job's own server, as a coding
+ * tool does; `post` calls the hub with the token of the job, and prints what became of it.
  */
 export const attackFunctions = `
 call() {
