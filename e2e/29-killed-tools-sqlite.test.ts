@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { configFlag } from './cli-process.ts';
 import { git } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
@@ -48,8 +47,7 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
   });
 
   async function startAgent(): Promise<void> {
-    const settings = configFlag(bench.folder, { hold: '10m' });
-    agent = bench.machine.start(['agent', 'start', '--tool', 'claude', ...settings]);
+    agent = bench.machine.start(['agent', 'start', '--acp', 'claude', '--hold', '10m']);
     await agent.waitFor(/waiting for jobs/, LIMIT_MS);
   }
 
@@ -93,8 +91,8 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     bench.model.script({ [name]: [asksFor(command), hang(), hang(), hang()] });
     const jobId = await bench.enqueue(`Work.\n\n[scenario ${name}]`);
     const asked = await until('question', async () => (await listQuestions(jobId))[0] ?? null);
-    // The agent asks when the session is on disk, or after a while without it. Tools are killed
-    // here when it is: what becomes of a lost session is tried by `acp-scenarios.test.ts`.
+    // The agent asks when the session is on disk, or after a while without it. Here, tools are
+    // killed when it is: what becomes of a lost one is tried by `acp-scenarios.test.ts`.
     await until('session on disk', () => isStored(`[scenario ${name}]`) || null);
     return { jobId, asked };
   }

@@ -133,7 +133,7 @@ export interface HubPlace extends Place {
   url: string;
   /** The process of the hub. */
   hub: Running;
-  /** The calls of the owner at the console. */
+  /** Calls of the owner at the console. */
   console: ClientOf<typeof ownerEndpoints>;
   workspaceId: string;
   workspaceSlug: string;

@@ -228,7 +228,7 @@ export const attacksOnRows = {
 } as const satisfies Record<string, Record<string, string>>;
 
 type Rows = typeof attacksOnRows;
-/** The name of something that a tool tries. */
+/** The name of an attack: something that a tool tries. */
 export type Attack = { [Row in keyof Rows]: keyof Rows[Row] }[keyof Rows];
 
 /**

@@ -116,7 +116,7 @@ function testFiles() {
   }
 }
 
-/** Calls of the hub with the token of the job. */
+/** Calls to the hub with the token of the job. */
 function testCalls() {
   test('that completes its job itself is refused, and the check of the agent decides', async () => {
     const { job, evidence, said } = await attack('complete its job itself');
@@ -207,10 +207,8 @@ function testCalls() {
     assert.deepEqual(said, ['v1/jobs/enqueue NOT_ALLOWED']);
     const { jobs } = await client.jobs.list({ workspaceId: ref.workspaceId, runId });
     const children = jobs.filter(({ jobId }) => jobId !== ref.jobId);
-    assert.deepEqual(
-      children.map(({ prompt = '' }) => prompt).toSorted((a, b) => a.localeCompare(b)),
-      ['child by its report', 'child by its result', 'child by its server'],
-    );
+    const prompts = ['child by its report', 'child by its result', 'child by its server'];
+    assert.deepEqual(new Set(children.map(({ prompt }) => prompt)), new Set(prompts));
     assertChildren(children, ref.jobId);
   });
 
@@ -272,7 +270,7 @@ function assertRefuted({ verdict, checks }: Record<string, unknown>): void {
 /** All but line feeds, and the marks that turn the direction of a text. */
 const controlCharacters = /[^\P{Cc}\n]|\p{Bidi_Control}/u;
 
-/** Claims in the tool's files and output. */
+/** Claims by its files and its output. */
 function testWords() {
   test('that says that its work is proven has said no more than that it is done', async () => {
     const { job, evidence } = await attack('say that its work is proven');
