@@ -39,6 +39,7 @@ export * from './endpoints/job-events.ts';
 export * from './endpoints/job-log.ts';
 export * from './endpoints/job-patch.ts';
 export * from './endpoints/job-schemas.ts';
+export * from './endpoints/job-waiting.ts';
 export * from './endpoints/queue.ts';
 export * from './endpoints/repositories.ts';
 export * from './endpoints/runs.ts';

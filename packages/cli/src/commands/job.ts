@@ -171,7 +171,7 @@ function enqueuedText({ createdAt, createdBy }: Job): string {
   return `${formatMoment(createdAt)}${name === '' ? '' : ` by ${name}`}`;
 }
 
-/** What people decided, and when. */
+/** Prints the decisions about the job, each with its time. */
 function printDecisions(io: Io, job: Job): void {
   if (job.decisions.length === 0) return;
   io.print();

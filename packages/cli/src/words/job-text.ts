@@ -176,14 +176,14 @@ export function toolAndModel({ tool, model }: Pick<ListedJob, 'tool' | 'model'>)
   return [tool, model].filter(Boolean).join(' ');
 }
 
-/** What people decided about a job, each as `Ada answered “Which port?”: 8080`. */
+/** The decisions about a job, each as `Ada answered “Which port?”: 8080`. */
 export function decisionLines({ decisions }: Pick<Job, 'decisions'>): string[] {
   return decisions.map(({ prompt, mode, value, by }) => {
     const asked = `“${oneLine(prompt)}”`;
     const who = oneLine(by ?? 'The deadline');
     if (mode === 'dismissed')
       return `${by == null ? 'The end of the job' : who} dismissed ${asked}`;
-    const deed = mode === 'assumed' ? 'let the assumed value stand for' : 'answered';
+    const deed = mode === 'assumed' ? 'accepted the assumed value for' : 'answered';
     return `${who} ${deed} ${asked}: ${oneLine(value)}`;
   });
 }

@@ -54,7 +54,7 @@ export function JobLines(props: JobLinesProps) {
     // Below the header of a phone.
     scrollPaddingStart: 64,
     scrollPaddingEnd: 96,
-    // New jobs push the list down only for a person who is at its top. The first line in sight stays.
+    // New jobs push the list down only for a person who is at its top.
     anchorTo: window.scrollY > scrollMargin ? 'end' : 'start',
     // The current row keeps the focus when it leaves the window.
     rangeExtractor: (range) => {

@@ -9,7 +9,7 @@ import { RelativeTime } from '../parts/text/relative-time.tsx';
 const QUESTION_CHARS_MAX = 300;
 const ANSWER_CHARS_MAX = 600;
 
-/** What people decided about the job: question, answer, who and when. */
+/** The decisions about the job: question, answer, who and when. */
 export function DecisionsCard({ job, slug }: { job: Job; slug: string }) {
   if (job.decisions.length === 0) return null;
   return (

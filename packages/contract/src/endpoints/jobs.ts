@@ -40,8 +40,8 @@ import {
   ListedJob,
   OutcomeReason,
   Usage,
-  WaitingFor,
 } from './job-schemas.ts';
+import { WaitingFor } from './job-waiting.ts';
 
 /** The fields of a renewal, beside the ids of job and agent. */
 export const renewalFields = {

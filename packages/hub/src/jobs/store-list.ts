@@ -9,8 +9,8 @@ import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
  *
  * Indexes answer any combination of statuses, kind and repository; a lane is one repository and one
  * kind. Other filters (a time, a text; a run, an agent or a creator together with another filter)
- * examine a bounded number of jobs a page, so a page may have fewer jobs than its limit, or none, although
- * more follow.
+ * examine a bounded number of jobs a page, so a page may have fewer jobs than its limit, or none,
+ * although more follow.
  */
 
 export interface JobFilter {

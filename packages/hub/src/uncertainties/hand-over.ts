@@ -280,7 +280,7 @@ function decisionWords({ prompt }: UncertaintyRow, resolution: ResolutionRow): s
   const { mode, value, created_by: by } = resolution;
   const asked = `“${titleOf(prompt)}”`;
   if (mode === 'dismissed') return `${by ?? 'The end of the job'} dismissed ${asked}`;
-  const deed = mode === 'assumed' ? 'let the assumed value stand for' : 'answered';
+  const deed = mode === 'assumed' ? 'accepted the assumed value for' : 'answered';
   return `${by ?? 'The deadline'} ${deed} ${asked}: ${titleOf(value)}`;
 }
 

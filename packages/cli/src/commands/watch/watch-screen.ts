@@ -48,7 +48,12 @@ function headOf(
 ): string[] {
   const count = (status: ListedJob['status']) =>
     `${jobCounts[status].toLocaleString('en')}${capped.includes(status) ? '+' : ''}`;
-  const counts = `${count('running')} running · ${count('pending')} waiting · ${count('blocked')} blocked · ${count('failed')} failed`;
+  const counts = [
+    `${count('running')} running`,
+    `${count('pending')} waiting`,
+    `${count('blocked')} blocked`,
+    `${count('failed')} failed`,
+  ].join(' · ');
   const open = questions.reduce((sum, { alikeIds = [] }) => sum + 1 + alikeIds.length, 0);
   const asked = `${open} question${open === 1 ? '' : 's'}`;
   const line = truncateText(`${workspace}  ${counts} · ${asked}`, columns);

@@ -69,7 +69,7 @@ function choosable({ questions, jobs }: WatchData): string[] {
   ];
 }
 
-/** The place of the chosen question or job among all of them; -1 if there is none. */
+/** The place of the chosen question or job among all of them; -1 without any. */
 export function selectedIndex({ selectedId }: WatchState, data: WatchData): number {
   const ids = choosable(data);
   const found = ids.indexOf(selectedId ?? '');

@@ -27,7 +27,7 @@ const signTones: Readonly<Record<Look, string>> = {
   canceled: 'text-canceled',
 };
 
-/** What a status is shown as: a job that is done may lack a change, or a part of its proof. */
+/** The look of a status: a job that is done may lack a change, or a part of its proof. */
 function lookOf({ status, changed, verdict }: StatusOfJob): Look {
   if (changed === false) return 'unchanged';
   return status === 'done' && verdict === 'gaps' ? 'gaps' : status;

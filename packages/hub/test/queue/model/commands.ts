@@ -307,7 +307,7 @@ export const waitingSteps = fc.array(
   { minLength: 1, maxLength: STEPS_MAX, size: 'max' },
 );
 
-/** One agent claims the first entry of any kind, while jobs are added, moved, taken back and ended. */
+/** One agent claims the first entry, while jobs are added, moved, taken back and ended. */
 const anything = { agent: 0, claimKey: null, kind: null, repo: null };
 const unheld = { dependsOn: null, delayMs: 0, key: null };
 const claimingStep: fc.Arbitrary<Step> = fc.oneof(
