@@ -39,12 +39,11 @@ interface Load {
 test('64 clients lose no acknowledged job while the hub is killed again and again', async (t) => {
   const dataDir = makeTempDir(t);
   const config = await configOf(dataDir);
-  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
-  const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
-
   const port = await findFreePort();
   let hub = await startHubProcess({ dataDir, port });
   t.after(() => hub.kill());
+  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'load', name: 'Load' });
+  const { token } = await mintTokenByAdmin(config, { workspaceSlug: 'load', name: 'load' });
   const client = createClient({ baseUrl: hub.baseUrl, token, maxAttempts: ATTEMPTS_MAX });
   const remoteUrlHash = 'ab'.repeat(32);
   const { repoId } = await client.repositories.upsert({ workspaceId, remoteUrlHash });

@@ -107,7 +107,7 @@ export async function stopHubs(hubs: readonly Child[]): Promise<void> {
   await Promise.all(hubs.map((hub) => hub.stop()));
 }
 
-/** Creates a workspace with tokens before the hub starts, as an operator would. */
+/** Creates a workspace with tokens, as an operator would. */
 async function prepareWorkspace(
   store: HubStore,
   tokenCount: number,
@@ -168,9 +168,9 @@ async function startHubWorld(
   store: HubStore,
   { hubCount = 1, tokenCount = 1, ...options }: WorldOptions = {},
 ): Promise<HubWorld> {
-  const { workspaceId, tokens } = await prepareWorkspace(store, tokenCount);
   const hubs = await startHubs(store, hubCount, options);
   try {
+    const { workspaceId, tokens } = await prepareWorkspace(store, tokenCount);
     const targets = hubs.map(targetOf);
     const client = createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });
     const remoteUrlHash = 'be'.repeat(32);

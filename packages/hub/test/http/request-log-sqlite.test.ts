@@ -23,14 +23,14 @@ type Line = Record<string, unknown>;
 async function setup(t: TestContext, env: Record<string, string>) {
   const dataDir = makeTempDir(t);
   const config = { ...readConfig({}), dataDir };
-  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'home', name: 'Home' });
-  const minted = await mintTokenByAdmin(config, { workspaceSlug: 'home', name: 'test' });
-  const { token, tokenId } = minted;
   let text = '';
   const onErrorText = (more: string) => {
     text += more;
   };
   const { baseUrl } = await startHubChild(t, dataDir, { env, onErrorText });
+  const { workspaceId } = await createWorkspaceByAdmin(config, { slug: 'home', name: 'Home' });
+  const minted = await mintTokenByAdmin(config, { workspaceSlug: 'home', name: 'test' });
+  const { token, tokenId } = minted;
   const requests = () =>
     text
       .split('\n')
