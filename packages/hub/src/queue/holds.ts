@@ -1,4 +1,5 @@
 import type { Tx } from '../db/engine.ts';
+import type { ClaimFloors, Place } from './claim-floors.ts';
 import type { Entry, Hold } from './entry.ts';
 import { isKeyRunning, listKeyHeldHeads, setHold } from './store.ts';
 import {
@@ -24,15 +25,20 @@ const DEPENDENTS_RELEASED_MAX = 200;
  * agent may claim it then; afterwards it is ready for all. Waiting for a key ends a preference.
  */
 
+type ReadyColumn = 'workspace_id' | 'queue' | 'lane_id' | 'sort_key';
+
+/** The parts that learn of entries that become claimable. */
+export interface ReadyParts {
+  onReady: ReadyListener;
+  floors: ClaimFloors;
+}
+
 /**
  * Called for each entry that became claimable, after the commit.
  *
  * @param agentId the only agent that may claim it now; null when any may.
  */
-export type ReadyListener = (
-  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id'>,
-  agentId: string | null,
-) => void;
+export type ReadyListener = (entry: Pick<Entry, ReadyColumn>, agentId: string | null) => void;
 
 /** The hold of an entry that is pending or is about to be. */
 export async function findHold(
@@ -60,19 +66,32 @@ export async function findHold(
 /** Announces an entry after the commit if it is claimable. */
 export function announce(
   tx: Tx,
-  entry: Pick<Entry, 'workspace_id' | 'queue' | 'lane_id' | 'hold' | 'prefer_agent_id'>,
-  onReady: ReadyListener,
+  entry: Pick<Entry, ReadyColumn | 'hold' | 'prefer_agent_id'>,
+  { onReady, floors }: ReadyParts,
 ): void {
   const { hold, prefer_agent_id: agentId } = entry;
-  if (hold === 'ready') tx.afterCommit(() => onReady(entry, null));
+  if (hold === 'ready') {
+    notePlace(tx, entry, floors);
+    tx.afterCommit(() => onReady(entry, null));
+  }
   if (hold === 'preferred') tx.afterCommit(() => onReady(entry, agentId));
 }
 
+/**
+ * Must be called for each entry that becomes ready, and for each ready one that is moved, so that
+ * claims find it: in this transaction and in later ones.
+ */
+export function notePlace(tx: Tx, entry: Place, floors: ClaimFloors): void {
+  floors.lower(entry);
+  // Searches that did not see it may have raised the floor meanwhile.
+  tx.afterCommit(() => floors.lower(entry));
+}
+
 /** Computes the hold of a pending entry again, and announces the entry if it became claimable. */
-export async function updateHold(tx: Tx, entry: Entry, onReady: ReadyListener): Promise<void> {
+export async function updateHold(tx: Tx, entry: Entry, ready: ReadyParts): Promise<void> {
   const hold = await findHold(tx, entry);
   await setHold(tx, entry.workspace_id, entry.entry_id, hold);
-  announce(tx, { ...entry, hold }, onReady);
+  announce(tx, { ...entry, hold }, ready);
 }
 
 /**
@@ -84,14 +103,14 @@ export async function releaseMoreDependents(
   tx: Tx,
   workspaceId: string,
   limit: number,
-  onReady: ReadyListener,
+  ready: ReadyParts,
 ): Promise<number> {
   let released = 0;
   while (released < limit) {
     const done = await readSettlement(tx, workspaceId);
     if (done === undefined) return released;
     tx.requireExclusive();
-    const batch = await releaseBatch(tx, done, limit - released, onReady);
+    const batch = await releaseBatch(tx, done, limit - released, ready);
     if (released + batch < limit) await deleteSettlement(tx, done);
     released += batch;
   }
@@ -102,12 +121,8 @@ export async function releaseMoreDependents(
  * Releases the entries that waited only for an entry that is now done. If there are many, the
  * sweeper and claims that find nothing release the rest, so that a completion stays short.
  */
-export async function releaseDependents(
-  tx: Tx,
-  done: Entry,
-  onReady: ReadyListener,
-): Promise<void> {
-  const released = await releaseBatch(tx, done, DEPENDENTS_RELEASED_MAX, onReady);
+export async function releaseDependents(tx: Tx, done: Entry, ready: ReadyParts): Promise<void> {
+  const released = await releaseBatch(tx, done, DEPENDENTS_RELEASED_MAX, ready);
   if (released === DEPENDENTS_RELEASED_MAX) await insertSettlement(tx, done);
 }
 
@@ -115,12 +130,12 @@ async function releaseBatch(
   tx: Tx,
   done: Pick<Entry, 'workspace_id' | 'entry_id'>,
   limit: number,
-  onReady: ReadyListener,
+  ready: ReadyParts,
 ): Promise<number> {
   const { updated, freed } = await meetDependency(tx, done, limit);
   for (const entry of freed) {
-    if (entry.hold === 'ready') announce(tx, entry, onReady);
-    else await updateHold(tx, entry, onReady);
+    if (entry.hold === 'ready') announce(tx, entry, ready);
+    else await updateHold(tx, entry, ready);
   }
   return updated;
 }
@@ -132,7 +147,7 @@ async function releaseBatch(
 export async function promoteKeyHeld(
   tx: Tx,
   left: Pick<Entry, 'workspace_id' | 'queue' | 'concurrency_key'>,
-  onReady: ReadyListener,
+  ready: ReadyParts,
 ): Promise<void> {
   const { workspace_id: workspaceId, queue, concurrency_key: key } = left;
   if (key === null) return;
@@ -144,11 +159,11 @@ export async function promoteKeyHeld(
       {
         workspace_id: workspaceId,
         queue,
-        lane_id: head.lane_id,
+        ...head,
         hold: 'ready',
         prefer_agent_id: null,
       },
-      onReady,
+      ready,
     );
   }
 }

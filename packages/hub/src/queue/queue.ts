@@ -1,14 +1,17 @@
 import { PRIORITY_POINT_MS } from '@signalbox/contract';
 import { assert, HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { ClaimFloors } from './claim-floors.ts';
 import { lockReady } from './claim-postgres.ts';
 import { DueLooks } from './due-looks.ts';
 import type { Entry, EntryStatus, LaneSpec } from './entry.ts';
 import {
   announce,
   findHold,
+  notePlace,
   promoteKeyHeld,
   type ReadyListener,
+  type ReadyParts,
   releaseDependents,
   releaseMoreDependents,
   updateHold,
@@ -80,12 +83,12 @@ export interface LostLease extends Recovery {
  * events of the module change together with the entry.
  */
 export class Queue {
-  readonly #onReady: ReadyListener;
+  readonly #ready: ReadyParts;
   readonly #lanes = new LaneBook();
   readonly dueLooks = new DueLooks();
 
-  constructor(onReady: ReadyListener) {
-    this.#onReady = onReady;
+  constructor(onReady: ReadyListener, floors = new ClaimFloors()) {
+    this.#ready = { onReady, floors };
   }
 
   /** Adds an entry. */
@@ -122,7 +125,7 @@ export class Queue {
     };
     entry.hold = await findHold(tx, entry);
     insertEntry(tx, entry);
-    announce(tx, entry, this.#onReady);
+    announce(tx, entry, this.#ready);
     return entry;
   }
 
@@ -169,12 +172,7 @@ export class Queue {
   ): Promise<Entry | null> {
     const start = (ready: Entry) =>
       startAttempt(tx, ready, grantFor(ready.entry_id, generationOf(ready) + 1));
-    if (tx.engine === 'postgres') {
-      const ready = await tx.runBatched(lockReady, { workspaceId, laneIds });
-      if (ready === null) return null;
-      if (ready.concurrency_key === null) return start(ready);
-      tx.requireExclusive();
-    }
+    if (tx.engine === 'postgres') return this.#claimLocked(tx, workspaceId, laneIds, start);
     const heads = new Map<string, Entry>();
     const found = await readLaneHeads(tx, workspaceId, laneIds);
     for (const head of found) heads.set(head.lane_id, head);
@@ -189,6 +187,27 @@ export class Queue {
       const next = await readLaneHead(tx, workspaceId, head.lane_id);
       if (next === undefined) heads.delete(head.lane_id);
       else heads.set(head.lane_id, next);
+    }
+  }
+
+  /** On PostgreSQL, where other claims are in progress unless the entry has a key. */
+  async #claimLocked(
+    tx: Tx,
+    workspaceId: string,
+    laneIds: readonly string[],
+    start: (ready: Entry) => Entry,
+  ): Promise<Entry | null> {
+    const { floors } = this.#ready;
+    for (;;) {
+      const request = { workspaceId, laneIds, floors, nowMs: tx.nowMs };
+      const { entry, searched } = await tx.runBatched(lockReady, request);
+      if (searched !== null) tx.afterCommit(() => floors.end(...searched));
+      if (entry === null) return null;
+      const key = entry.concurrency_key;
+      if (key === null) return start(entry);
+      tx.requireExclusive();
+      if (!(await isKeyRunning(tx, workspaceId, entry.queue, key))) return start(entry);
+      await holdForKey(tx, entry);
     }
   }
 
@@ -230,7 +249,7 @@ export class Queue {
     const isReleasing = isAwaited && status === 'done';
     if (isReleasing) tx.requireExclusive();
     const finished = await this.#stop(tx, entry, { status, cause: 'complete' });
-    if (isReleasing) await releaseDependents(tx, finished, this.#onReady);
+    if (isReleasing) await releaseDependents(tx, finished, this.#ready);
     return finished;
   }
 
@@ -262,8 +281,8 @@ export class Queue {
     const attemptsMax = options.attemptsMax ?? entry.attempts_max;
     const place = { hold, availableAtMs, attemptsMax, preference };
     const pending = returnToPending(tx, entry, place);
-    announce(tx, pending, this.#onReady);
-    if (freesKey) await promoteKeyHeld(tx, pending, this.#onReady);
+    announce(tx, pending, this.#ready);
+    if (freesKey) await promoteKeyHeld(tx, pending, this.#ready);
     return pending;
   }
 
@@ -276,8 +295,9 @@ export class Queue {
       priority,
       sort_key: entry.sort_key + (entry.priority - priority) * PRIORITY_POINT_MS,
     });
+    if (entry.hold === 'ready') notePlace(tx, moved, this.#ready.floors);
     // It may be the first of its lane now, which is ready while the key is free.
-    if (entry.hold === 'key') await promoteKeyHeld(tx, moved, this.#onReady);
+    if (entry.hold === 'key') await promoteKeyHeld(tx, moved, this.#ready);
     return moved;
   }
 
@@ -331,9 +351,9 @@ export class Queue {
     ]);
     const due = [...delayed, ...preferred].slice(0, limit);
     if (due.length > 0) tx.requireExclusive();
-    for (const entry of due) await updateHold(tx, entry, this.#onReady);
+    for (const entry of due) await updateHold(tx, entry, this.#ready);
     const left = limit - due.length;
-    return due.length + (await releaseMoreDependents(tx, workspaceId, left, this.#onReady));
+    return due.length + (await releaseMoreDependents(tx, workspaceId, left, this.#ready));
   }
 
   async #stop(
@@ -346,7 +366,7 @@ export class Queue {
     }
     if (entry.concurrency_key !== null) tx.requireExclusive();
     const stopped = stopAttempt(tx, entry, status);
-    await promoteKeyHeld(tx, stopped, this.#onReady);
+    await promoteKeyHeld(tx, stopped, this.#ready);
     return stopped;
   }
 }

@@ -415,7 +415,7 @@ export function listPreferred(
   );
 }
 
-type HeldHead = Pick<Entry, 'entry_id' | 'lane_id'>;
+type HeldHead = Pick<Entry, 'entry_id' | 'lane_id' | 'sort_key'>;
 
 /** The first entry of each lane that waits for a concurrency key. */
 export async function listKeyHeldHeads(
@@ -429,7 +429,7 @@ export async function listKeyHeldHeads(
   for (;;) {
     // One index lookup a lane, however many entries wait in it.
     const head = await reader.firstSql<HeldHead>(
-      `SELECT entry_id, lane_id FROM queue_entries
+      `SELECT entry_id, lane_id, sort_key FROM queue_entries
        WHERE workspace_id = ? AND queue = ? AND concurrency_key = ? AND hold = 'key'
          AND lane_id > ?
        ORDER BY lane_id, sort_key, entry_id LIMIT 1`,

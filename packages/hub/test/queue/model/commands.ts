@@ -190,15 +190,19 @@ const report = fc.record({
   }),
 });
 
+const enqueue = fc.record({
+  type: fc.constant('enqueue' as const),
+  idempotencyKey: often<string | null>(null, 'i'),
+  ...jobWords,
+});
+const setPriority = fc.record({
+  type: fc.constant('setPriority' as const),
+  job: number,
+  priority: fc.constantFrom(-1, 0, 1, 2),
+});
+
 export const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 9,
-    arbitrary: fc.record({
-      type: fc.constant('enqueue' as const),
-      idempotencyKey: often<string | null>(null, 'i'),
-      ...jobWords,
-    }),
-  },
+  { weight: 9, arbitrary: enqueue },
   { weight: 12, arbitrary: claim },
   { weight: 4, arbitrary: report },
   {
@@ -240,14 +244,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       delayMs: often(0, 5_000),
     }),
   },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      type: fc.constant('setPriority' as const),
-      job: number,
-      priority: fc.constantFrom(-1, 0, 1, 2),
-    }),
-  },
+  { weight: 3, arbitrary: setPriority },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -309,3 +306,27 @@ export const waitingSteps = fc.array(
   waitingStep.map((taken) => ('advanceMs' in taken ? { ...taken, sweep: true } : taken)),
   { minLength: 1, maxLength: STEPS_MAX, size: 'max' },
 );
+
+/** One agent claims the first job, while jobs are added, moved, taken back and ended. */
+const anything = { agent: 0, claimKey: null, kind: null, repo: null };
+const unheld = { dependsOn: null, delayMs: 0, key: null };
+const claimingStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 1,
+    arbitrary: fc.record({ advanceMs: fc.constantFrom(500, 5_000, 61_000), sweep: fc.boolean() }),
+  },
+  ...[
+    { weight: 5, arbitrary: enqueue.map((sent) => ({ ...sent, ...unheld })) },
+    { weight: 5, arbitrary: claim.map((sent) => ({ ...sent, ...anything })) },
+    { weight: 5, arbitrary: setPriority },
+    { weight: 9, arbitrary: command },
+  ].map(({ weight, arbitrary }) => ({
+    weight,
+    arbitrary: arbitrary.map((sent: Command): Step => ({ burst: [sent] })),
+  })),
+);
+export const claimingSteps = fc.array(claimingStep, {
+  minLength: STEPS_MAX / 2,
+  maxLength: STEPS_MAX,
+  size: 'max',
+});

@@ -17,6 +17,7 @@ import { takeReport } from '../../../src/jobs/report.ts';
 import { retryJob } from '../../../src/jobs/retry.ts';
 import { listEvents } from '../../../src/jobs/store-events.ts';
 import { createSweeper } from '../../../src/loops/sweeper.ts';
+import type { ClaimFloors } from '../../../src/queue/claim-floors.ts';
 import { ClaimWaiters } from '../../../src/queue/claim-waiters.ts';
 import { Queue } from '../../../src/queue/queue.ts';
 import { upsertRepository } from '../../../src/repositories/upsert.ts';
@@ -58,7 +59,7 @@ export interface ModelHub {
   sweep(): Promise<void>;
 }
 
-export async function openModelHub(t: TestContext): Promise<ModelHub> {
+export async function openModelHub(t: TestContext, floors?: ClaimFloors): Promise<ModelHub> {
   const clock = createManualClock();
   const database = await openTestDatabase(t, clock);
   const waiters = new ClaimWaiters(clock);
@@ -66,7 +67,7 @@ export async function openModelHub(t: TestContext): Promise<ModelHub> {
     database,
     clock,
     ids: createIdSource(clock.nowMs),
-    queue: new Queue((entry, agentId) => waiters.wakeFor(entry, agentId)),
+    queue: new Queue((entry, agentId) => waiters.wakeFor(entry, agentId), floors),
     waiters,
     hooks,
     decisionWaiters: new DecisionWaiters(clock),
