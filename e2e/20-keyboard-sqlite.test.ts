@@ -37,7 +37,7 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
     });
     const run = { workspaceId, repoId, runRef: 'keys', status: 'in_progress' };
     const { runId } = await client.runs.upsertV1({ ...run, title: 'Keys' });
-    for (const prompt of ['Which colour is it to be?', 'Which size is it to be?']) {
+    for (const prompt of ['Which size is it to be?', 'Which colour is it to be?']) {
       await client.uncertainties.createWithAutoPromotion({
         ...{ workspaceId, runId, prompt, kind: 'choice', confidence: 0.2 },
         options: [{ value: 'first' }, { value: 'second' }],

@@ -222,7 +222,7 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     await page.getByRole('heading', { name: /No online agent has the required/ }).waitFor();
   });
 
-  it('groups a long inbox by run, and its count is that of the badge', async () => {
+  it('lists the questions of all runs, the oldest first, and its count is that of the badge', async () => {
     const { runId: other } = await client.runs.upsertV1({
       ...{ workspaceId, repoId, runRef: 'search-2026', title: 'Search', status: 'in_progress' },
     });
@@ -233,11 +233,10 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
       });
     }
     await page.goto(address('inbox'));
-    for (const title of ['Health check', 'Search']) {
-      const group = page.getByRole('list', { name: new RegExp(`^${title} *4$`) });
-      await group.waitFor();
-      assert.equal(await group.getByRole('listitem').count(), 4);
-    }
+    const questions = page.getByRole('list', { name: 'Open questions' }).getByRole('link');
+    await questions.nth(7).waitFor();
+    assert.match((await questions.first().textContent()) ?? '', /^Question 1\?/);
+    assert.match((await questions.last().textContent()) ?? '', /^Question 8\?/);
     await page.getByText('8 open in all').waitFor();
     await page.getByRole('link', { name: /^Inbox *8/ }).waitFor();
     assert.match(await page.title(), /^\(8\)/);
