@@ -42,7 +42,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
 
   function invite(email: string, role = 'member'): Promise<string> {
     const { workspaceSlug } = owner;
-    return printLink('member', 'add', '-w', workspaceSlug, '--email', email, '--role', role);
+    return printLink('members', 'invite', '-w', workspaceSlug, '--email', email, '--role', role);
   }
 
   async function submitSignIn(on: Page, password: string): Promise<void> {
@@ -101,7 +101,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
   it('accepts for another workspace with one button when signed in', async () => {
     await printLink('workspace', 'create', '--slug', 'beta', '--name', 'Beta Works');
     const args = ['-w', 'beta', '--role', 'viewer', '--email', guest.email];
-    await page.goto(await printLink('member', 'add', ...args));
+    await page.goto(await printLink('members', 'invite', ...args));
     await page.getByRole('heading', { name: 'Join Beta Works' }).waitFor();
     await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
@@ -114,7 +114,7 @@ describe('a second person, in a browser', { skip: browserMissing }, () => {
     const shared = await openVisit(browser, hub.baseUrl);
     await lendSession(shared.context, signedIn);
     const other = await shared.context.newPage();
-    await other.goto(await printLink('member', 'add', ...args));
+    await other.goto(await printLink('members', 'invite', ...args));
     await other.getByText(`You are signed in as ${owner.email}.`).waitFor();
     await other.getByRole('button', { name: 'I have an account already' }).click();
     await other.locator('input[name=password]:focus').waitFor();

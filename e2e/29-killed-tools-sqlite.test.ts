@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { configFlag } from './cli-process.ts';
 import { git } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import type { NodeProcess } from './node-process.ts';
@@ -47,7 +48,9 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
   });
 
   async function startAgent(): Promise<void> {
-    agent = bench.machine.start(['agent', 'start', '--acp', 'claude', '--hold', '10m']);
+    const settings = { tool: { name: 'claude', protocol: 'acp' }, hold: '10m' };
+    const line = ['agent', 'start', ...configFlag(bench.folder, settings)];
+    agent = bench.machine.start(line);
     await agent.waitFor(/waiting for jobs/, LIMIT_MS);
   }
 

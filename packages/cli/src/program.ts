@@ -69,7 +69,7 @@ function refuseOldCommand(argv: readonly string[]): void {
   const renamed = newCommandOf(argv[0] === 'help' ? argv.slice(1) : argv);
   if (renamed === null) return;
   const message = `signalbox ${renamed.before} has a new name.`;
-  const fix = asTyped(`signalbox ${renamed.after}`);
+  const fix = `signalbox ${renamed.after}`;
   throw new CliError(exitCodes.usage, 'RENAMED', message, { fix });
 }
 
@@ -80,7 +80,7 @@ function explainOldFlag(error: unknown, argv: readonly string[]): CliError | nul
   const now = newFlagOf(words, flag);
   if (now === null) return null;
   const message = `signalbox ${words.join(' ')} has no ${flag} any more.`;
-  return new CliError(exitCodes.usage, 'RENAMED', message, { fix: `Use ${asTyped(now)}.` });
+  return new CliError(exitCodes.usage, 'RENAMED', message, { fix: `Use ${now}.` });
 }
 
 /** The help of a command, as `signalbox WORDS --help` prints it without a terminal. */

@@ -21,9 +21,9 @@ const commands: readonly (readonly string[])[] = [
   ['verify'],
   ['admin', 'accept-restore'],
   ['admin', 'workspace', 'create', '--slug', 'beta'],
-  ['admin', 'member', 'add', '-w', 'acme', '--role', 'member', '--email', 'grace@acme.test'],
+  ['admin', 'members', 'invite', '-w', 'acme', '--role', 'member', '--email', 'grace@acme.test'],
   ['admin', 'person', 'reset-password', '--email', 'ada@acme.test'],
-  ['admin', 'token', 'create', '-w', 'acme', '--name', 'ci'],
+  ['admin', 'tokens', 'create', '-w', 'acme', '--name', 'ci'],
   ['admin', 'chat-team', 'add', '-w', 'acme', '--team', 'T024BE7LD'],
 ];
 

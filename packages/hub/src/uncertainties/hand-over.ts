@@ -61,6 +61,7 @@ export async function handOverAnswer(deps: HookDeps, tx: Tx, answer: Answer): Pr
     await attachAnswer(tx, record, answer);
     recordJobEvent(tx, record.entry, {
       kind: 'heartbeat',
+      agentId: null,
       message: decisionWords(uncertainty, resolution),
       data: { by: answer.by, decision: describeDecision(uncertainty, resolution) },
     });

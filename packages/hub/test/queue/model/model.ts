@@ -447,6 +447,7 @@ export class QueueModel {
       job.answers.push(number);
       Object.assign(question, { heir: question.job, seen: false });
       if (job.status === 'blocked') this.#resume(job);
+      else this.#log(job, 'heartbeat', null);
     }
     return {};
   }
