@@ -141,7 +141,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
     const row = page.getByRole('list', { name: 'Online agents' }).getByRole('listitem');
     await row.getByRole('link', { name: 'workshop' }).waitFor();
     await row.getByText('Idle').waitFor();
-    await row.getByText(/^acme\/(api, acme\/web|web, acme\/api) · os=linux$/).waitFor();
+    await row.getByText(/^command · acme\/(api, acme\/web|web, acme\/api) · os=linux$/).waitFor();
   });
 
   it('drains it by keyboard alone: it finishes its job and claims no more', async () => {
