@@ -109,6 +109,7 @@ test('the heartbeat reports identity and capabilities, and continues during a jo
     reposAllowed: [repoId],
     labels: { os: 'linux' },
     maxConcurrentJobs: 3,
+    tools: [{ name: 'command', models: [] }],
   });
   await agent.stop();
   const again = await start('true');
