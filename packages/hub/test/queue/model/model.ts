@@ -1,13 +1,5 @@
-import {
-  type agentStatuses,
-  type JobWords,
-  NO_JOB,
-  type Preset,
-  presets,
-  REPOSITORIES,
-  shapes,
-} from './commands.ts';
-import type { Act, ActOf, Answer, ModelJob, SentClaim } from './records.ts';
+import { type JobWords, NO_JOB, presets, REPOSITORIES, shapes } from './commands.ts';
+import type { Act, ActOf, Answer, ModelAgent, ModelJob, SentClaim } from './records.ts';
 
 /*
  * The queue of the contract (sections 4 and 5) as a pure model: plain objects, no SQL, no lanes,
@@ -33,11 +25,7 @@ export class QueueModel {
   nowMs: number;
   readonly jobs: ModelJob[] = [];
   readonly questions: { job: number; open: boolean; heir: number | null; seen: boolean }[] = [];
-  readonly agents: {
-    status: (typeof agentStatuses)[number];
-    preset: Preset;
-    seenAtMs: number;
-  }[];
+  readonly agents: ModelAgent[];
   readonly repositories = Array.from({ length: REPOSITORIES }, () => ({
     paused: false,
     active: true,

@@ -1,4 +1,11 @@
-import type { ClaimWords, Command, JobWords, ReportWords } from './commands.ts';
+import type {
+  agentStatuses,
+  ClaimWords,
+  Command,
+  JobWords,
+  Preset,
+  ReportWords,
+} from './commands.ts';
 
 /** An answer: the fields of a success in the model's numbers, or the code of a refusal. */
 export type Answer = Record<string, unknown>;
@@ -12,6 +19,12 @@ export type Act =
 type SentPart = Pick<SentClaim, 'generation'> & { job: number };
 export type SentClaim = { agent: number; generation: number | null };
 export type ActOf<Type> = Extract<Act, { type: Type }>;
+
+export interface ModelAgent {
+  status: (typeof agentStatuses)[number];
+  preset: Preset;
+  seenAtMs: number;
+}
 
 export interface ModelJob {
   words: JobWords;
