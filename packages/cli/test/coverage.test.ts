@@ -36,6 +36,7 @@ const planned = [
   'chatTeams.put chatTeams.list chatTeams.remove',
   'integrationSecrets.mint integrationSecrets.list integrationSecrets.revoke',
   'integrationEvents.list integrationEvents.get integrationEvents.replay',
+  'integrationEvents.testTrigger triggers.listFirings',
 ].flatMap((names) => names.split(' '));
 
 const packages = join(import.meta.dirname, '../..');

@@ -1,3 +1,4 @@
+import { LATEST_FIRINGS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
@@ -8,11 +9,17 @@ export type FiringRow = TriggerFiringsTable;
 /** The event or the slot of a schedule that caused a firing. */
 export type FiringCause = Pick<FiringRow, 'cause' | 'replay' | 'missed_slots'>;
 
+const SLOT = 'slot:';
 const HOUR_MS = 60 * 60 * 1_000;
 
 /** Returns the value of the column `cause` for a slot. */
 export function causeOfSlot(slotMs: number): string {
-  return `slot:${slotMs}`;
+  return `${SLOT}${slotMs}`;
+}
+
+/** Returns the event that caused a firing, or null for a slot. */
+export function eventOfFiring({ cause }: FiringRow): string | null {
+  return cause.startsWith(SLOT) ? null : cause;
 }
 
 /** Reads the firing that started a run for this cause, if there is one. */
@@ -57,6 +64,19 @@ export function listFirings(
     `SELECT ${allColumns.trigger_firings} FROM trigger_firings WHERE workspace_id = ? AND cause = ?
      ORDER BY replay, trigger_id`,
     [workspaceId, cause],
+  );
+}
+
+/** Lists the last firings of a trigger, newest first. */
+export function listLatestFirings(
+  reader: Reader,
+  workspaceId: string,
+  triggerId: string,
+): Promise<FiringRow[]> {
+  return reader.allSql<FiringRow>(
+    `SELECT ${allColumns.trigger_firings} FROM trigger_firings
+     WHERE workspace_id = ? AND trigger_id = ? ORDER BY at DESC, cause DESC, replay DESC LIMIT ?`,
+    [workspaceId, triggerId, LATEST_FIRINGS],
   );
 }
 
