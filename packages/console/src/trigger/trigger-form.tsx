@@ -154,7 +154,7 @@ interface ConditionsProps {
   onChange: (conditions: ConditionDraft[]) => void;
 }
 
-/** What must be true of an event, beside its type and source. */
+/** Edits what must be true of an event, beside its type and source. */
 function Conditions({ conditions, onChange }: ConditionsProps) {
   const set = (at: number, change: Partial<ConditionDraft>) =>
     onChange(conditions.map((each, index) => (index === at ? { ...each, ...change } : each)));

@@ -94,7 +94,7 @@ export const IntegrationEvent = Type.Object({
 });
 export type IntegrationEvent = Static<typeof IntegrationEvent>;
 
-/** What a trigger would do with an event. */
+/** The result that a trigger would have for an event. */
 const TriggerTest = Type.Object({
   failed: Nullable(UnmatchedTrigger.properties.failed),
   refused: Nullable(
@@ -109,7 +109,7 @@ const TriggerTest = Type.Object({
         prompt: Text(TEXT_CHARS_MAX),
         priority: Priority,
       },
-      { description: 'The job that it would enqueue, and its run; null when there is none.' },
+      { description: 'The job that it would enqueue, and its run; null if it would not.' },
     ),
   ),
 });

@@ -157,7 +157,7 @@ export interface PlannedJob {
   prompt: string;
 }
 
-/** Renders the job that a trigger starts for a cause, or says why it starts none. Writes nothing. */
+/** Renders the job that a trigger starts for a cause, or says why it does not. Writes nothing. */
 export async function planJob(
   { secretKey }: Pick<HubDeps, 'secretKey'>,
   reader: Reader,

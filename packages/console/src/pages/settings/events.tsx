@@ -22,7 +22,7 @@ import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
-/** What other systems sent, and what each event did. */
+/** Lists what other systems sent, and what each event did. */
 export function EventsPage() {
   const { membership } = workspace.useRouteContext();
   usePageTitle(`Events · ${membership.name}`);

@@ -17,7 +17,7 @@ import { TriggerForm } from '../../trigger/trigger-form.tsx';
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/settings/triggers');
 
-/** What enqueues jobs without a person: events of other systems, and schedules. */
+/** Lists what enqueues jobs without a person: events of other systems, and schedules. */
 export function TriggersPage() {
   const { membership } = workspace.useRouteContext();
   const { workspaceId, slug, role } = membership;
