@@ -1,6 +1,20 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
+import {
+  Cursor,
+  Id,
+  IdempotencyKey,
+  Integer,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { ClaimGeneration } from './job-schemas.ts';
 
@@ -30,12 +44,47 @@ const Signature = Text(200, {
   description: 'The signature of the hub over the rest of the URL.',
 });
 
+export const uploadStatuses = ['pending', 'stored'] as const;
+
+/** An upload in lists. */
+export const UploadSummary = Type.Object(
+  {
+    uploadId: Id('upload'),
+    workspaceId: Id('workspace'),
+    fileName: FileName,
+    contentType: ContentType,
+    sizeBytes: SizeBytes,
+    status: OneOf(uploadStatuses, { description: 'pending: not all bytes have arrived.' }),
+    createdBy: Type.Object(
+      { id: Text(200), name: Nullable(Text(200, { description: 'Null unless it is a person.' })) },
+      { description: 'The principal that created it.' },
+    ),
+    jobId: Nullable(Id('job', 'The job that it belongs to.')),
+    createdAt: Timestamp(),
+    storedAt: Nullable(Timestamp()),
+  },
+  { description: 'An upload without its bytes.' },
+);
+export type UploadSummary = Static<typeof UploadSummary>;
+
 const exampleUploadId = 'upl_1j78s1s00003qjivc1qg';
 const exampleUpload = {
   fileName: 'requirements.pdf',
   contentType: 'application/pdf',
   sizeBytes: 48_213,
   sha256: '8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92',
+};
+const exampleSummary: UploadSummary = {
+  uploadId: exampleUploadId,
+  workspaceId: exampleIds.workspace,
+  fileName: exampleUpload.fileName,
+  contentType: exampleUpload.contentType,
+  sizeBytes: exampleUpload.sizeBytes,
+  status: 'stored',
+  createdBy: { id: 'service:importer', name: null },
+  jobId: null,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  storedAt: '2026-11-02T09:00:02.000Z',
 };
 const exampleExpiresAt = '2026-11-02T09:10:00.000Z';
 const exampleQuery = {
@@ -186,6 +235,59 @@ export const uploads = {
         downloadUrl: exampleAddress('read-bytes'),
         expiresAt: exampleExpiresAt,
         ...exampleUpload,
+      },
+    },
+  }),
+  list: defineEndpoint({
+    name: 'uploadsList',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/list',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'List uploads',
+    description: 'Newest first.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ uploads: List(UploadSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, uploads: [exampleSummary], nextCursor: null },
+    },
+  }),
+  usage: defineEndpoint({
+    name: 'uploadsUsage',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/usage',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Read how much of its quota a workspace uses',
+    description:
+      'As the quota counts: announced uploads too, and each as at least 4 KB, so that empty ones ' +
+      'are bounded.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({
+      usedBytes: Integer(0, Number.MAX_SAFE_INTEGER),
+      quotaBytes: Integer(0, Number.MAX_SAFE_INTEGER, 'The setting SVC_UPLOAD_WORKSPACE_MAX.'),
+      uploadCount: Integer(0, Number.MAX_SAFE_INTEGER),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        usedBytes: exampleUpload.sizeBytes,
+        quotaBytes: 10_000_000_000,
+        uploadCount: 1,
       },
     },
   }),

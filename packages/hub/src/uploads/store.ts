@@ -18,6 +18,21 @@ export function readUpload(
   );
 }
 
+/** Newest first. One row more than `limit`, so that the caller sees whether there is a next page. */
+export function listUploads(
+  reader: Reader,
+  workspaceId: string,
+  page: { limit: number; before: string | null },
+): Promise<UploadRow[]> {
+  const values = page.before === null ? [workspaceId] : [workspaceId, page.before];
+  return reader.allSql<UploadRow>(
+    `SELECT ${allColumns.uploads} FROM uploads
+     WHERE workspace_id = ? ${page.before === null ? '' : 'AND upload_id < ?'}
+     ORDER BY upload_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
+  );
+}
+
 /** The upload whose bytes arrived last, in all workspaces. It reads the whole table. */
 export function readNewestStored(
   reader: Reader,

@@ -35,7 +35,7 @@ async function addWithin(
   bytes: number,
   bytesMax: number,
 ): Promise<void> {
-  const used = await readUsage(tx, workspaceId, jobId);
+  const { sizeBytes: used } = await readUsage(tx, workspaceId, jobId);
   if (used + bytes > bytesMax) {
     const owner = jobId === ALL_JOBS ? 'workspace' : 'job';
     throw new HubError(
@@ -45,9 +45,10 @@ async function addWithin(
     );
   }
   await tx.runSql(
-    `INSERT INTO upload_usage (workspace_id, job_id, size_bytes) VALUES (?, ?, ?)
+    `INSERT INTO upload_usage (workspace_id, job_id, size_bytes, upload_count) VALUES (?, ?, ?, 1)
      ON CONFLICT (workspace_id, job_id)
-     DO UPDATE SET size_bytes = upload_usage.size_bytes + excluded.size_bytes`,
+     DO UPDATE SET size_bytes = upload_usage.size_bytes + excluded.size_bytes,
+                   upload_count = upload_usage.upload_count + 1`,
     [workspaceId, jobId, bytes],
   );
 }
@@ -59,7 +60,7 @@ export async function removeUsage(tx: Tx, uploads: readonly CountedUpload[]): Pr
     const bytes = countedBytes(upload);
     for (const counted of jobId === null ? [ALL_JOBS] : [ALL_JOBS, jobId]) {
       await tx.runSql(
-        `UPDATE upload_usage SET size_bytes = size_bytes - ?
+        `UPDATE upload_usage SET size_bytes = size_bytes - ?, upload_count = upload_count - 1
          WHERE workspace_id = ? AND job_id = ?`,
         [bytes, workspaceId, counted],
       );
@@ -73,17 +74,17 @@ export async function removeUsage(tx: Tx, uploads: readonly CountedUpload[]): Pr
   }
 }
 
-/** The counted bytes of a workspace, or of a job. */
+/** The counted bytes and the number of uploads of a workspace, or of a job. */
 export async function readUsage(
   reader: Reader,
   workspaceId: string,
   jobId: string = ALL_JOBS,
-): Promise<number> {
-  const row = await reader.firstSql<{ size_bytes: number }>(
-    'SELECT size_bytes FROM upload_usage WHERE workspace_id = ? AND job_id = ?',
+): Promise<{ sizeBytes: number; uploadCount: number }> {
+  const row = await reader.firstSql<{ size_bytes: number; upload_count: number }>(
+    'SELECT size_bytes, upload_count FROM upload_usage WHERE workspace_id = ? AND job_id = ?',
     [workspaceId, jobId],
   );
-  return row?.size_bytes ?? 0;
+  return { sizeBytes: row?.size_bytes ?? 0, uploadCount: row?.upload_count ?? 0 };
 }
 
 function countedBytes({ size_bytes }: CountedUpload): number {

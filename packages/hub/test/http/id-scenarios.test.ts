@@ -163,6 +163,7 @@ const uncertaintyQuestions = (
 const itemQuestions = (
   [
     [contextItems.get, 'itemId'],
+    [contextItems.remove, 'itemId'],
     [contextItems.upsert, 'itemId'],
     [contextItems.upsert, 'supersededBy'],
   ] as const

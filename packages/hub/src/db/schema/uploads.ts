@@ -56,12 +56,13 @@ export interface UploadExtractsTable {
   finished_at: number | null;
 }
 
-/** The counted bytes of a workspace's uploads, and of those of each job. */
+/** The counted bytes and the number of a workspace's uploads, and of those of each job. */
 export interface UploadUsageTable {
   workspace_id: string;
   /** Empty for the whole workspace. */
   job_id: string;
   size_bytes: number;
+  upload_count: number;
 }
 
 export interface UploadSchema {
