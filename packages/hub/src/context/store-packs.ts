@@ -66,6 +66,7 @@ export async function copyItemsIntoPack(
      WHERE i.content_hash = c."contentHash" AND i.updated_at = c."updatedAtMs"
        AND i.superseded_by IS NULL`,
     [pack.packId, JSON.stringify(chosen), pack.workspaceId],
+    { verb: 'insert', table: 'context_pack_items' },
   );
   return changes;
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { RunMilestonesTable } from '../db/schema/tables.ts';
 
@@ -38,9 +38,6 @@ export async function deleteMilestones(
   { workspace_id, run_id }: RunKey,
   untilSeq: number,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM run_milestones WHERE workspace_id = ? AND run_id = ? AND seq <= ?', [
-    workspace_id,
-    run_id,
-    untilSeq,
-  ]);
+  const where = { workspace_id, run_id, also: sql('seq <= ?', untilSeq) };
+  await deleteRows(tx, 'run_milestones', where);
 }
