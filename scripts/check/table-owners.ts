@@ -56,7 +56,7 @@ export interface TableUse {
 /** Words before a table's name in SQL text, and the functions that take a table. */
 const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
 const inWrite =
-  /^(?:insertRow|insertNewRow|insertOf|sendInsert|upsertRow|updateRows|updateOf|sendUpdate|deleteRows|deleteOf)$/;
+  /^(?:insertRow|insertNewRow|insertOf|upsertRow|updateRows|updateOf|sendUpdate|deleteRows|deleteOf)$/;
 
 interface TextNode extends SyntaxNode {
   readonly value?: unknown;

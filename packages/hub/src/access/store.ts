@@ -62,7 +62,7 @@ export function listMemberships(
 }
 
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
-  await insertRow(tx, 'memberships', row);
+  insertRow(tx, 'memberships', row);
 }
 
 /**

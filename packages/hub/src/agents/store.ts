@@ -65,7 +65,7 @@ export function readAgentOfMachine(
 }
 
 export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
-  await insertRow(tx, 'agents', row);
+  insertRow(tx, 'agents', row);
 }
 
 /** Writes the fields that each heartbeat reports. */

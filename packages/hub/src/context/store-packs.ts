@@ -20,7 +20,7 @@ export async function readNextVersion(
 }
 
 export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
-  await insertRow(tx, 'context_packs', row);
+  insertRow(tx, 'context_packs', row);
 }
 
 /** An item as it was selected. It is copied only if it has not changed since. */

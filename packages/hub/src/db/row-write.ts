@@ -39,16 +39,8 @@ export function plus(column: string, more: number): SqlPart {
   return sql(`${column} + ?`, more);
 }
 
-export async function insertRow<Name extends Table>(
-  tx: Tx,
-  table: Name,
-  row: Row<Name>,
-): Promise<void> {
-  await tx.write(insertOf(table, row));
-}
-
 /** Inserts a row without waiting for it, as `Tx.send` does. */
-export function sendInsert<Name extends Table>(
+export function insertRow<Name extends Table>(
   tx: Tx,
   table: Name,
   row: Row<Name>,

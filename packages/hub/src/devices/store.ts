@@ -40,7 +40,7 @@ export async function insertDevice(
   draft: Omit<DeviceRow, keyof typeof unanswered | 'created_at'>,
 ): Promise<DeviceRow> {
   const row: DeviceRow = { ...draft, ...unanswered, created_at: tx.nowMs };
-  await insertRow(tx, 'device_sessions', row);
+  insertRow(tx, 'device_sessions', row);
   return row;
 }
 
@@ -89,7 +89,7 @@ export async function countCodeFailures(
 }
 
 export async function insertCodeFailure(tx: Tx, addressBlock: string): Promise<void> {
-  await insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
+  insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
 }
 
 /** Deletes the wrong codes of a block of addresses that are outside of the window. */

@@ -69,7 +69,7 @@ export async function answerOnce<Answer extends object>(
     return { ...(stored as Answer), idempotent: true };
   }
   const answer = await make();
-  await insertRow(tx, 'idempotency_keys', {
+  insertRow(tx, 'idempotency_keys', {
     workspace_id: call.workspaceId,
     operation: call.operation,
     idempotency_key: call.key,

@@ -6,7 +6,7 @@ import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 export type IntegrationSecretRow = IntegrationSecretsTable;
 
 export async function insertIntegrationSecret(tx: Tx, row: IntegrationSecretRow): Promise<void> {
-  await insertRow(tx, 'integration_secrets', row);
+  insertRow(tx, 'integration_secrets', row);
 }
 
 /** The live secrets of a workspace, oldest first. */

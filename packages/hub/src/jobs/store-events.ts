@@ -4,7 +4,7 @@ import type { Reader, SqlPart, Tx } from '../db/engine.ts';
 import {
   deleteRows,
   insertOf,
-  sendInsert,
+  insertRow,
   sendUpdate,
   sql,
   writeReturning,
@@ -41,7 +41,7 @@ const NEXT_SEQ = `(SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e
 
 /** Appends an event to a job's timeline. */
 export function recordJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
-  sendInsert(tx, 'job_events', nextEvent(tx, entry, event), idsOf(entry));
+  insertRow(tx, 'job_events', nextEvent(tx, entry, event), idsOf(entry));
 }
 
 /** Appends the event of a claim. */
@@ -62,7 +62,7 @@ export function readEventData(row: JobEventRow, createdBy: string): Record<strin
 
 /** Writes the first event of a new job's timeline. */
 export function recordFirstJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
-  sendInsert(tx, 'job_events', eventRow(tx, entry, event, 1), idsOf(entry));
+  insertRow(tx, 'job_events', eventRow(tx, entry, event, 1), idsOf(entry));
 }
 
 /** Appends an event to a job's timeline and returns its sequence number. */

@@ -105,7 +105,7 @@ export async function growJobLog(
 }
 
 export async function insertLogMark(tx: Tx, ref: LogRef, mark: LogMark): Promise<void> {
-  await insertRow(tx, 'job_log_marks', { ...keyOf(ref), ...mark });
+  insertRow(tx, 'job_log_marks', { ...keyOf(ref), ...mark });
 }
 
 /** The last mark with fewer line feeds before it, so that the start of a line lies behind it. */
@@ -206,7 +206,7 @@ export async function insertActivity(
   ref: LogRef,
   { seq, line }: { seq: number; line: number },
 ): Promise<void> {
-  await insertRow(tx, 'job_activities', { ...keyOf(ref), seq, line });
+  insertRow(tx, 'job_activities', { ...keyOf(ref), seq, line });
 }
 
 /** A piece of a log that tells of an activity, with the line in which it begins. */

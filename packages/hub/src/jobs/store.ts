@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/tables.ts';
 
@@ -11,7 +11,7 @@ function keyOf({ workspace_id, job_id }: Pick<JobRow, 'workspace_id' | 'job_id'>
 }
 
 export function insertJob(tx: Tx, row: JobRow): void {
-  sendInsert(tx, 'jobs', row);
+  insertRow(tx, 'jobs', row);
 }
 
 export function readJob(

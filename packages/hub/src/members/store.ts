@@ -14,7 +14,7 @@ export async function insertInvitation(
   draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
 ): Promise<InvitationRow> {
   const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
-  await insertRow(tx, 'invitations', row);
+  insertRow(tx, 'invitations', row);
   return row;
 }
 

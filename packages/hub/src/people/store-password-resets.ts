@@ -27,7 +27,7 @@ export async function insertPasswordReset(
     used_at: null,
     replaced_at: null,
   };
-  await insertRow(tx, 'password_resets', row);
+  insertRow(tx, 'password_resets', row);
 }
 
 /** Replaces the unused link of a person, also an expired one. Returns how many there were. */

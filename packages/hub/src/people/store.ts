@@ -61,7 +61,7 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
 }
 
 export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
-  await insertRow(tx, 'people', row);
+  insertRow(tx, 'people', row);
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -96,7 +96,7 @@ export async function insertSession(
     confirmed_at: tx.nowMs,
     revoked_at: null,
   };
-  await insertRow(tx, 'sessions', row);
+  insertRow(tx, 'sessions', row);
 }
 
 /** A session with the name of its person. */

@@ -1,6 +1,6 @@
 import { assert } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { sendInsert, sendUpdate, sql, updateRows } from '../db/row-write.ts';
+import { insertRow, sendUpdate, sql, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
@@ -15,7 +15,7 @@ import type { Entry, EntryStatus, Hold } from './entry.ts';
  */
 
 export function insertEntry(tx: Tx, entry: Entry): void {
-  sendInsert(tx, 'queue_entries', entry);
+  insertRow(tx, 'queue_entries', entry);
 }
 
 export function readEntry(

@@ -33,7 +33,7 @@ export function readRepositoryByHash(
 }
 
 export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  await insertRow(tx, 'repositories', row);
+  insertRow(tx, 'repositories', row);
 }
 
 export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {

@@ -29,7 +29,7 @@ export function listMilestones(
 }
 
 export async function appendMilestone(tx: Tx, row: MilestoneRow): Promise<void> {
-  await insertRow(tx, 'run_milestones', row);
+  insertRow(tx, 'run_milestones', row);
 }
 
 /** Deletes the milestones up to a number. */

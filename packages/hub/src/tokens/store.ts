@@ -107,7 +107,7 @@ export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
     revoked_at: null,
     created_by: draft.createdBy,
   };
-  await insertRow(tx, 'tokens', row);
+  insertRow(tx, 'tokens', row);
 }
 
 /** Revokes a token. Returns false if it was revoked already. */

@@ -44,7 +44,7 @@ export async function countStartedInHour(
 }
 
 export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
-  await insertRow(tx, 'trigger_firings', row);
+  insertRow(tx, 'trigger_firings', row);
 }
 
 /** Lists all firings of a cause, in the order in which they happened. */

@@ -52,7 +52,7 @@ const keyOf = ({ workspace_id, uncertainty_id }: UncertaintyKey) => ({
 });
 
 export async function insertUncertainty(tx: Tx, row: UncertaintyRow): Promise<void> {
-  await insertRow(tx, 'uncertainties', row);
+  insertRow(tx, 'uncertainties', row);
 }
 
 /**

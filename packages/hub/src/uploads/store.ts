@@ -37,7 +37,7 @@ export function readNewestStored(
 }
 
 export async function insertUpload(tx: Tx, row: UploadRow): Promise<void> {
-  await insertRow(tx, 'uploads', row);
+  insertRow(tx, 'uploads', row);
 }
 
 /** @returns false when the upload was stored already. */
@@ -91,7 +91,7 @@ export async function insertObject(
   tx: Tx,
   row: Omit<UploadObjectRow, 'created_at'>,
 ): Promise<void> {
-  await insertRow(tx, 'upload_objects', { ...row, created_at: tx.nowMs });
+  insertRow(tx, 'upload_objects', { ...row, created_at: tx.nowMs });
 }
 
 export async function deleteObject(
