@@ -82,7 +82,8 @@ export async function readTextBeginning(
   charsMax: number,
 ): Promise<string> {
   const row = await reader.firstSql<{ text: string }>(
-    'SELECT substr(text, 1, ?) AS text FROM context_items WHERE workspace_id = ? AND item_id = ?',
+    `SELECT substr(text, 1, CAST(? AS INTEGER)) AS text FROM context_items
+     WHERE workspace_id = ? AND item_id = ?`,
     [charsMax, workspaceId, itemId],
   );
   return row?.text ?? '';
