@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/tables.ts';
 
@@ -11,7 +11,7 @@ function keyOf({ workspace_id, job_id }: Pick<JobRow, 'workspace_id' | 'job_id'>
 }
 
 export function insertJob(tx: Tx, row: JobRow): void {
-  sendInsert(tx, 'jobs', row);
+  insertRow(tx, 'jobs', row);
 }
 
 export function readJob(
@@ -169,11 +169,7 @@ export async function deleteJobs(
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM jobs WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(jobIds)],
-  );
+  await deleteRows(tx, 'jobs', { workspace_id: workspaceId, job_id: jobIds });
 }
 
 /** Of a prompt, the beginning that is enough to know its subject. */

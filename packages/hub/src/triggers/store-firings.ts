@@ -1,6 +1,6 @@
 import { LATEST_FIRINGS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
@@ -51,7 +51,7 @@ export async function countStartedInHour(
 }
 
 export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
-  await insertRow(tx, 'trigger_firings', row);
+  insertRow(tx, 'trigger_firings', row);
 }
 
 /** Lists all firings of a cause, in the order in which they happened. */
@@ -92,11 +92,12 @@ export async function deleteFiringsOf(
 
 /** Deletes firings of slots before a time, in all workspaces. @returns how many. */
 export async function deleteOldSlots(tx: Tx, beforeMs: number, limit: number): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM trigger_firings WHERE (workspace_id, cause, replay, trigger_id) IN (
+  const isOld = sql(
+    `(workspace_id, cause, replay, trigger_id) IN (
        SELECT workspace_id, cause, replay, trigger_id FROM trigger_firings
        WHERE cause >= 'slot:' AND cause < 'slot;' AND at < ? ORDER BY at LIMIT ?)`,
-    [beforeMs, limit],
+    beforeMs,
+    limit,
   );
-  return changes;
+  return deleteRows(tx, 'trigger_firings', { also: isOld });
 }
