@@ -21,7 +21,10 @@ export interface HubClient {
     heartbeat: Call<typeof endpoints.jobs.heartbeat>;
     complete: Call<typeof endpoints.jobs.complete>;
   };
-  uploads: { create: Call<typeof endpoints.uploads.create> };
+  uploads: {
+    create: Call<typeof endpoints.uploads.create>;
+    getDownloadUrl: Call<typeof endpoints.uploads.getDownloadUrl>;
+  };
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
   uncertainties: {
     createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;

@@ -5,6 +5,7 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
+import { downloadAttachments } from './download-attachments.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
@@ -17,6 +18,7 @@ import { recordProcess } from './process-record.ts';
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
   ['write the prompt', writePrompt],
   ['confirm the lease', (work) => confirmLease(work)],
+  ['download the attachments', downloadAttachments],
   ['check the tool', async (work) => checkTool(work)],
   ['check the budget', async (work) => checkBudget(work)],
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
@@ -60,7 +62,7 @@ function failureOf(step: string, error: unknown): Error {
 async function writePrompt(work: JobWork): Promise<void> {
   const { directory, claimed, settings } = work;
   const { toolUser } = settings;
-  await writeFile(directory.promptFile, composePrompt(claimed.job), { mode: 0o600 });
+  await writeFile(directory.promptFile, composePrompt(claimed.job, directory), { mode: 0o600 });
   await showToUser(directory.promptFile, toolUser);
   for (const folder of [directory.toolFiles, directory.notes]) {
     await mkdir(folder, { mode: 0o700 });

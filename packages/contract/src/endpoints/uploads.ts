@@ -17,25 +17,12 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { ClaimGeneration } from './job-schemas.ts';
+import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
-/** The maximum size of an upload: 100 MB. */
-export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;
 /** The lifetime of a signed URL. */
 export const SIGNED_URL_MS = 10 * 60 * 1000;
 
-const FileName = Text(255, {
-  minLength: 1,
-  // Other machines use it as a file name, so it must not have directories or control characters.
-  pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
-  description: 'A file name without directories.',
-});
-/** A media type, as in the header Content-Type. */
-export const ContentType = Text(255, {
-  pattern: "^[A-Za-z0-9!#$&^_.+'-]+/[A-Za-z0-9!#$&^_.+'-]+(?:;[\\x20-\\x7e]*)?$",
-  description: 'A media type, such as application/pdf.',
-});
 const Sha256 = Text(64, { pattern: '^[0-9a-f]{64}$', description: 'A SHA-256 in lower-case hex.' });
-const SizeBytes = Integer(0, UPLOAD_BYTES_MAX);
 const SignedUrl = Text(8_000, {
   description: 'Opaque. It needs no bearer token and may be an address of the object store.',
 });
@@ -304,8 +291,8 @@ export const uploads = {
     jobToken: 'by-operation',
     summary: 'Delete an upload, its bytes and its extracted text',
     description:
-      'For who created the upload, and owners and admins at the console. A job token deletes what ' +
-      'the tool of its job created. ' +
+      'For who created the upload, and owners and admins at the console, unless a job has it ' +
+      'attached. A job token deletes what the tool of its job created. ' +
       'URLs of the upload stop working. The space counts as free at once.',
     request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),

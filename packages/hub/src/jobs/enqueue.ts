@@ -7,7 +7,7 @@ import { needsOf, toolAsked } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
-import type { HookDeps } from '../start/hooks.ts';
+import type { HookDeps, JobKey } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
@@ -23,6 +23,7 @@ type JobDraft = RequestInput<typeof ChildJob> & {
   workspaceId: string;
   repoId: string;
   parentJobId?: string | undefined;
+  attachments?: readonly string[] | undefined;
 };
 
 /**
@@ -65,7 +66,7 @@ function creatorOf({ principalId, displayName }: Principal): Creator {
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
-  deps: Pick<HookDeps, 'ids' | 'queue'>,
+  deps: Pick<HookDeps, 'ids' | 'queue' | 'hooks'>,
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
@@ -84,11 +85,25 @@ export async function addJob(
       : await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
   const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
-  const row = { ...rowOf(jobId, draft, createdBy), ...place };
+  const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
+  const row = { ...rowOf(jobId, draft, createdBy), ...place, attachments };
   const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft));
   insertJob(tx, row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin });
   return { entry, row };
+}
+
+/** The files for the tool, as their column has them. */
+async function attach(
+  { hooks }: Pick<HookDeps, 'hooks'>,
+  tx: Tx,
+  job: JobKey,
+  uploadIds: readonly string[],
+): Promise<string | null> {
+  if (uploadIds.length === 0) return null;
+  // Retention could delete an upload meanwhile.
+  tx.requireExclusive();
+  return JSON.stringify(await hooks.attachUploads(tx, job, [...new Set(uploadIds)]));
 }
 
 function entryOf(jobId: string, draft: JobDraft): EntryDraft {
@@ -116,7 +131,11 @@ async function requireReferredJob(tx: Tx, workspaceId: string, jobId: string, pa
   throw new HubError('JOB_NOT_FOUND', message);
 }
 
-function rowOf(jobId: string, draft: JobDraft, createdBy: Creator): Omit<JobRow, keyof TreePlace> {
+function rowOf(
+  jobId: string,
+  draft: JobDraft,
+  createdBy: Creator,
+): Omit<JobRow, keyof TreePlace | 'attachments'> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,

@@ -8,7 +8,11 @@ import {
   writeReturning,
 } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
+import type {
+  UploadAttachmentsTable,
+  UploadObjectsTable,
+  UploadsTable,
+} from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
 
 export type UploadRow = UploadsTable;
@@ -130,10 +134,13 @@ export function listLeftoverObjects(
   );
 }
 
+const IS_ATTACHED = `EXISTS (SELECT 1 FROM upload_attachments AS a
+  WHERE a.workspace_id = uploads.workspace_id AND a.upload_id = uploads.upload_id)`;
+
 /** The columns of a stored upload that retention needs. */
 export type ExpiringUpload = Pick<UploadRow, 'upload_id' | 'object_key' | 'sha256'> & CountedUpload;
 
-/** Lists uploads that were stored before a time, oldest first. */
+/** Lists uploads that were stored before a time and that no job names, oldest first. */
 export function listStoredBefore(
   reader: Reader,
   workspaceId: string,
@@ -141,8 +148,37 @@ export function listStoredBefore(
 ): Promise<ExpiringUpload[]> {
   return reader.allSql<ExpiringUpload>(
     `SELECT workspace_id, upload_id, job_id, size_bytes, object_key, sha256 FROM uploads
-     WHERE workspace_id = ? AND stored_at < ? ORDER BY stored_at LIMIT ?`,
+     WHERE workspace_id = ? AND stored_at < ? AND NOT ${IS_ATTACHED}
+     ORDER BY stored_at LIMIT ?`,
     [workspaceId, before.storedAtMs, before.limit],
+  );
+}
+
+export async function insertAttachment(tx: Tx, row: UploadAttachmentsTable): Promise<void> {
+  await insertRow(tx, 'upload_attachments', row);
+}
+
+export async function deleteAttachments(
+  tx: Tx,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM upload_attachments WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
+  );
+}
+
+/** A job that names an upload, or undefined. */
+export function readAttachedJob(
+  reader: Reader,
+  workspaceId: string,
+  uploadId: string,
+): Promise<Pick<UploadAttachmentsTable, 'job_id'> | undefined> {
+  return reader.firstSql(
+    'SELECT job_id FROM upload_attachments WHERE workspace_id = ? AND upload_id = ? LIMIT 1',
+    [workspaceId, uploadId],
   );
 }
 

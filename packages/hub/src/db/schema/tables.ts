@@ -292,6 +292,8 @@ export interface JobsTable {
   /** Of the last attempt that ended; before it, those that the job asks for. */
   tool: string | null;
   model: string | null;
+  /** JSON array of the files for the tool, as they are on the wire; null: none. */
+  attachments: string | null;
 }
 
 export interface JobEventsTable {

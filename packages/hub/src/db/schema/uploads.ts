@@ -65,8 +65,16 @@ export interface UploadUsageTable {
   upload_count: number;
 }
 
+/** An upload that a job gives to its tool. */
+export interface UploadAttachmentsTable {
+  workspace_id: string;
+  job_id: string;
+  upload_id: string;
+}
+
 export interface UploadSchema {
   uploads: UploadsTable;
+  upload_attachments: UploadAttachmentsTable;
   upload_objects: UploadObjectsTable;
   upload_extracts: UploadExtractsTable;
   upload_usage: UploadUsageTable;

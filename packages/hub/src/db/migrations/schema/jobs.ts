@@ -29,7 +29,8 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     changed INTEGER,
     verdict TEXT,
     tool TEXT,
-    model TEXT`;
+    model TEXT,
+    attachments TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {
