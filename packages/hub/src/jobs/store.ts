@@ -163,17 +163,20 @@ export async function readDependsOn(
   return new Map(rows.map(({ job_id, depends_on }) => [job_id, depends_on]));
 }
 
-/** Deletes the rows of jobs; their entries and events are deleted apart. */
+/** Deletes the rows of jobs, and messages to them; entries and events are deleted apart. */
 export async function deleteJobs(
   tx: Tx,
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM jobs WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(jobIds)],
-  );
+  const values = [workspaceId, JSON.stringify(jobIds)];
+  for (const table of ['job_messages', 'jobs']) {
+    await tx.runSql(
+      `DELETE FROM ${table} WHERE workspace_id = ?
+         AND job_id IN (SELECT value FROM json_each(?))`,
+      values,
+    );
+  }
 }
 
 /** Of a prompt, the beginning that is enough to know its subject. */
