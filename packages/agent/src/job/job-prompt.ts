@@ -4,9 +4,12 @@ import { isObject, type JsonObject, parseObject } from '../executors/json-fields
 /**
  * Composes the text for the tool: the job's prompt, then its requirements if they are plain text,
  * then the answers that people gave while the job was blocked.
+ *
+ * @param round what the tool is told of the earlier rounds; null: there are none.
  */
-export function composePrompt(job: Job): string {
+export function composePrompt(job: Job, round: string | null = null): string {
   const sections = [job.prompt];
+  if (round !== null) sections.push(round);
   if (typeof job.requirements === 'string' && requirementsOf(job) === null) {
     sections.push(`Requirements:\n${job.requirements}`);
   }
