@@ -9,8 +9,8 @@ import { parseArgs, styleText } from 'node:util';
 import { type Job, jobStatuses } from '@signalbox/contract';
 import { buildConsole } from './build/console-build.ts';
 import { approveDevice, makeOwner, type Owner } from './demo/owner.ts';
-import { createProcesses, type Processes, type RunningHub } from './demo/processes.ts';
-import { seedDemo } from './demo/team.ts';
+import { createProcesses, dataDirOf, type Processes, type RunningHub } from './demo/processes.ts';
+import { enterTeam, makeSignInUrl, makeTeam, playTeam, type Team } from './demo/team.ts';
 
 const usage = `Usage: npm run demo -- [options]
 
@@ -51,6 +51,7 @@ interface Demo {
   processes: Processes;
   signal: AbortSignal;
   clone: string;
+  dataDir: string;
 }
 
 async function main(): Promise<number> {
@@ -75,7 +76,13 @@ async function main(): Promise<number> {
   const { signal } = interrupted;
   const processes = createProcesses(root, directory, signal);
   try {
-    await playDemo({ options, processes, signal, clone: join(directory, 'clone') });
+    await playDemo({
+      options,
+      processes,
+      signal,
+      clone: join(directory, 'clone'),
+      dataDir: dataDirOf(directory),
+    });
     return 0;
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
@@ -131,17 +138,24 @@ function findRepository(path: string): string | null {
 }
 
 async function playDemo(demo: Demo): Promise<void> {
-  const { options, processes, clone } = demo;
+  const { options, processes, clone, dataDir } = demo;
   const { repo, prompt, toolArgs, toolName } = options;
   say(`${styleText('bold', 'Signalbox: one job, from the queue to a commit')}\n`);
   // The hub serves the console only when it is built before the hub starts.
   if (options.keepOpen) {
     await step('The console is built', async () => void (await buildConsole(root, () => {})));
   }
+  const team = options.keepOpen
+    ? await step('An invented team works for two weeks', () => makeTeam(dataDir, workspaceSlug))
+    : null;
   const hub = await step('A hub starts on a temporary directory', () => processes.startHub());
-  const owner = await step('The first owner opens the one-time link', () =>
-    makeOwner(hub, workspaceSlug),
-  );
+  const owner =
+    team === null
+      ? await step('The first owner opens the one-time link', async () => {
+          const firstOwnerUrl = await hub.waitForFirstOwnerUrl();
+          return await makeOwner({ url: hub.url, firstOwnerUrl }, workspaceSlug);
+        })
+      : await enterTeam(team, hub.url);
   await step('A machine logs in: signalbox login', () => logIn(processes, hub.url, owner));
   await step('A repository is linked: signalbox repo link', async () => {
     // A clone of the clone, so that the demo cannot change the person's repository.
@@ -164,7 +178,7 @@ async function playDemo(demo: Demo): Promise<void> {
   say(`\n${styleText('bold', 'The commit: git show --stat')}`);
   git(clone, '--no-pager', 'show', '--stat', commit).split('\n').forEach(sayOutput);
   say(`\n${styleText('green', '✔')} All done in ${secondsSince(startMs)}.`);
-  if (options.keepOpen) await keepOpen(demo, hub, owner);
+  if (team !== null) await keepOpen(demo, team, { hub, owner });
 }
 
 /** The person: reads the code in the terminal, and types it on the approval page. */
@@ -191,22 +205,27 @@ async function checkEvidence({ processes, clone }: Demo, jobId: string): Promise
   return commitSha;
 }
 
-/** Seeds the workspace, says how to sign in, and returns when a person ends the demo. */
-async function keepOpen({ options, signal }: Demo, hub: RunningHub, owner: Owner): Promise<void> {
+/** Lets the team work, says how to sign in, and returns when a person ends the demo. */
+async function keepOpen(
+  { options, signal, dataDir }: Demo,
+  team: Team,
+  { hub, owner }: { hub: RunningHub; owner: Owner },
+): Promise<void> {
   const failure = Promise.withResolvers<never>();
   // The failure may come before the race below awaits it.
   failure.promise.catch(() => {});
-  await step('The jobs of an invented team are made', () =>
-    seedDemo(hub.url, owner, { signal, onError: failure.reject }),
-  );
+  const baseUrl = hub.url;
+  await playTeam(team, { owner, baseUrl, signal, onError: failure.reject });
+  const signInUrl = await makeSignInUrl(team, { dataDir, baseUrl });
   const { jobs } = await owner.console.jobs.list({ workspaceId: owner.workspaceId, limit: 200 });
   const counts = jobStatuses.map(
     (name) => `${jobs.filter(({ status }) => status === name).length} ${name}`,
   );
   say(`  ${jobs.length} jobs: ${counts.join(', ')}`);
   say('  Scripts play its agents: there is no model, and their commits exist nowhere.');
-  say(`\n  Console   ${hub.url}/w/${workspaceSlug}/jobs`);
-  say(`  E-mail    ${owner.email}\n  Password  ${owner.password}\n`);
+  say(`\n  Console   ${signInUrl}`);
+  say('            signs you in, once; later or elsewhere:');
+  say(`  Address   ${baseUrl}\n  E-mail    ${owner.email}\n  Password  ${owner.password}\n`);
   say(options.keep ? 'Ctrl-C ends the hub.' : 'Ctrl-C ends the hub and deletes everything.');
   try {
     await Promise.race([hub.ended, failure.promise]);

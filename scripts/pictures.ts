@@ -6,9 +6,8 @@ import { join, relative } from 'node:path';
 import { launchBrowser } from '../e2e/browser.ts';
 import { callConsole, lendSession } from '../e2e/person.ts';
 import { buildConsole } from './build/console-build.ts';
-import { makeOwner } from './demo/owner.ts';
-import { createProcesses } from './demo/processes.ts';
-import { seedDemo } from './demo/team.ts';
+import { createProcesses, dataDirOf } from './demo/processes.ts';
+import { enterTeam, makeTeam, playTeam } from './demo/team.ts';
 
 const root = join(import.meta.dirname, '..');
 const viewport = { width: 1280, height: 800 };
@@ -20,13 +19,14 @@ const ended = new AbortController();
 const processes = createProcesses(root, directory, new AbortController().signal);
 const browser = await launchBrowser();
 try {
+  const team = await makeTeam(dataDirOf(directory), 'demo');
   const hub = await processes.startHub();
-  const owner = await makeOwner(hub, 'demo');
+  const owner = await enterTeam(team, hub.url);
   const { console, workspaceId, email, password } = owner;
   const onError = (error: unknown) => {
     throw error;
   };
-  await seedDemo(hub.url, owner, { signal: ended.signal, onError });
+  await playTeam(team, { owner, baseUrl: hub.url, signal: ended.signal, onError });
   const { jobs } = await console.jobs.list({ workspaceId, status: 'done', limit: 200 });
   const whole = jobs.find(({ verdict }) => verdict === 'verified');
   // A file, its page, and an element that is there when all of the page is shown: Markdown is

@@ -130,7 +130,8 @@ describe('limits of accounts and budgets under the real tool', {
       bench.model.script({ [scenario]: [shell('ls', dear), hang()] });
       const jobId = await bench.enqueue(`Work. [scenario ${scenario}]`);
       const agent = startAgent(tool, '--once');
-      while (bench.model.callsOf(scenario) < 2) await bench.readJob(jobId);
+      const lost = agent.ended.then(() => assert.fail('the agent ended before it was canceled'));
+      await Promise.race([bench.model.untilCalls(scenario, 2), lost]);
       await bench.cancel(jobId);
       await agent.ended;
       const answer = await bench.readJob(jobId);

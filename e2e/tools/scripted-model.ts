@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { LimitedAccount, Spent, Turn } from './turns.ts';
@@ -29,6 +30,8 @@ export interface ScriptedModel {
   script(scenarios: Readonly<Record<string, readonly Turn[]>>): void;
   /** How often a scenario has been called. */
   callsOf(scenario: string): number;
+  /** Resolves when a scenario has been called so often. */
+  untilCalls(scenario: string, count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,6 +52,7 @@ export async function startScriptedModel(
   const requests: SeenRequest[] = [];
   const unexpected: string[] = [];
   const spent = new Map<string, Spent>();
+  const called = new EventTarget();
 
   /** The next turn of a conversation; a sentence when the scenario has no further turn. */
   function nextTurn(key: string, name: string): Turn | string {
@@ -93,6 +97,7 @@ export async function startScriptedModel(
     if (typeof turn === 'string') return refuse(turn);
     const model = wire.modelOf(body, path);
     requests.push({ wire: wire.name, scenario: name, model, body, atMs: Date.now() });
+    called.dispatchEvent(new Event('call'));
     if (turn.kind === 'answer') addSpent(spent, model, turn.spent);
     act(turn, wire, { body, model, serial: requests.length }, response);
   }
@@ -105,8 +110,9 @@ export async function startScriptedModel(
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const port = portOf(server);
+  const callsOf = (name: string) => requests.filter(({ scenario }) => scenario === name).length;
   return {
-    ...{ port, requests, unexpected, spent },
+    ...{ port, requests, unexpected, spent, callsOf },
     baseUrl: `http://127.0.0.1:${port}`,
     script(added) {
       for (const [name, turns] of Object.entries(added)) {
@@ -116,7 +122,9 @@ export async function startScriptedModel(
         }
       }
     },
-    callsOf: (name) => requests.filter(({ scenario }) => scenario === name).length,
+    async untilCalls(scenario, count) {
+      while (callsOf(scenario) < count) await once(called, 'call');
+    },
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());

@@ -29,6 +29,7 @@ export function contractData(): Plugin {
     enqueuePath: contract.endpoints.jobs.enqueue.path,
     jobKinds: contract.jobKinds,
     jobStatuses: contract.jobStatuses,
+    knownRunStatuses: contract.knownRunStatuses,
     passwordCharsMin: contract.PASSWORD_CHARS_MIN,
     passwordCharsMax: contract.PASSWORD_CHARS_MAX,
     errorConditions: Object.fromEntries(

@@ -55,7 +55,8 @@ export interface TableUse {
 
 /** Words before a table's name in SQL text, and the functions that take a table. */
 const inSql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?([a-z][a-z0-9_]*)\b/g;
-const inWrite = /^(?:insertRow|insertNewRow|updateRows|deleteRows)$/;
+const inWrite =
+  /^(?:insertRow|insertNewRow|insertOf|upsertRow|updateRows|updateOf|sendUpdate|deleteRows|deleteOf)$/;
 
 interface TextNode extends SyntaxNode {
   readonly value?: unknown;
@@ -79,8 +80,10 @@ export function findTableUses(file: string, source: string): TableUse[] {
       const text = node.quasis?.map(({ value }) => value.raw).join(' ? ') ?? '';
       for (const [, table = ''] of text.matchAll(inSql)) add(table, node.start);
     }
-    const table = node.arguments?.[1]?.value;
-    if (inWrite.test(node.callee?.name ?? '') && typeof table === 'string') add(table, node.start);
+    if (!inWrite.test(node.callee?.name ?? '')) return;
+    // The table follows the transaction, where there is one.
+    const table = node.arguments?.slice(0, 2).find(({ value }) => typeof value === 'string')?.value;
+    if (typeof table === 'string') add(table, node.start);
   });
   return uses;
 }

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { consoleEndpoints, consolePathOf, mirroredEndpoints } from '@signalbox/contract';
 import { type ClientOf, createClientOf } from '@signalbox/sdk';
-import type { RunningHub } from './processes.ts';
 
 const consoleTable = { ...consoleEndpoints, ...mirroredEndpoints } as const;
 
@@ -13,6 +12,7 @@ export type ConsoleClient = ClientOf<typeof consoleTable>;
 export interface Owner {
   console: ConsoleClient;
   workspaceId: string;
+  personId: string;
   /** With these a person can sign in too. */
   email: string;
   password: string;
@@ -24,26 +24,30 @@ export function openConsole(baseUrl: string): ConsoleClient {
 }
 
 /** Uses the one-time link that the hub has printed. */
-export async function makeOwner(hub: RunningHub, workspaceSlug: string): Promise<Owner> {
-  const console = openConsole(hub.url);
-  const linkToken = new URLSearchParams(new URL(hub.firstOwnerUrl).hash.slice(1)).get('token');
-  if (linkToken === null) throw new Error('The first-owner link of the hub holds no token.');
-  const email = 'owner@demo.test';
-  const password = makePassword();
-  const account = { email, name: 'Demo owner', password };
-  const { workspaces } = await console.firstOwner.create({
-    linkToken,
-    workspaceSlug,
-    workspaceName: 'Demo',
-    ...account,
+export async function makeOwner(
+  { url, firstOwnerUrl }: { url: string; firstOwnerUrl: string },
+  workspaceSlug: string,
+): Promise<Owner> {
+  const console = openConsole(url);
+  const [email, password] = ['ada@demo.test', makePassword()];
+  const { person, workspaces } = await console.firstOwner.create({
+    ...{ linkToken: linkTokenOf(firstOwnerUrl), workspaceSlug, workspaceName: 'Demo' },
+    ...{ email, name: 'Ada Novak', password },
   });
   const workspaceId = workspaces[0]?.workspaceId;
-  if (workspaceId === undefined) throw new Error('The first owner has no workspace.');
-  return { console, workspaceId, email, password };
+  if (person === null || workspaceId === undefined) throw new Error('The owner has no workspace.');
+  return { console, workspaceId, personId: person.personId, email, password };
+}
+
+/** The secret of a one-time link, which is behind the `#`. */
+export function linkTokenOf(url: string): string {
+  const token = new URLSearchParams(new URL(url).hash.slice(1)).get('token');
+  if (token === null) throw new Error('The link holds no token.');
+  return token;
 }
 
 /** 64 random bits, in groups that a person can type. */
-function makePassword(): string {
+export function makePassword(): string {
   return (randomBytes(8).toString('hex').match(/.{4}/g) ?? []).join('-');
 }
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 export interface RunningHub {
   url: string;
-  firstOwnerUrl: string;
+  /** Of a hub that has no people yet. */
+  waitForFirstOwnerUrl(): Promise<string>;
   /** Resolves when the hub has ended; rejects when the demo is to end. */
   ended: CommandRun['ended'];
 }
@@ -58,10 +59,13 @@ export function createProcesses(root: string, directory: string, signal: AbortSi
   return {
     start,
     async startHub() {
-      const hub = start(['serve', '--port', '0', '--data-dir', join(directory, 'hub')]);
+      const hub = start(['serve', '--port', '0', '--data-dir', dataDirOf(directory)]);
       const [, url = ''] = await hub.waitFor(/listens on (http:\/\/\S+)/);
-      const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+/);
-      return { url, firstOwnerUrl, ended: hub.ended };
+      const waitForFirstOwnerUrl = async () => {
+        const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+/);
+        return firstOwnerUrl;
+      };
+      return { url, waitForFirstOwnerUrl, ended: hub.ended };
     },
     async run(args, options) {
       const { exitCode, output, errorOutput } = await start(args, options).ended;
@@ -74,6 +78,11 @@ export function createProcesses(root: string, directory: string, signal: AbortSi
       for (const child of running.toReversed()) await end(child);
     },
   };
+}
+
+/** The data directory of the hub of a demo. */
+export function dataDirOf(directory: string): string {
+  return join(directory, 'hub');
 }
 
 /**

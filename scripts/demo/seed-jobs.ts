@@ -353,14 +353,25 @@ const jobs: readonly SeedJob[] = [
   waiting('acme/api', 'Replace moment by the date functions of the platform.', { priority: -5 }),
 ];
 
+const claude = { name: 'claude', version: '2.1.332', model: 'claude-sonnet-5' };
+const codex = { name: 'codex', version: '0.171.0', model: 'gpt-6-codex' };
+
 export const demoWorld: SeedWorld = {
   agents: [
-    { name: 'build-1', repositories: ['acme/api', 'acme/infra'], jobsMax: 3 },
-    { name: 'mac-mini', repositories: ['acme/web'], jobsMax: 3, platform: 'darwin', arch: 'arm64' },
+    { name: 'build-1', repositories: ['acme/api', 'acme/infra'], jobsMax: 3, tool: claude },
+    {
+      name: 'mac-mini',
+      repositories: ['acme/web'],
+      jobsMax: 3,
+      tool: codex,
+      platform: 'darwin',
+      arch: 'arm64',
+    },
     {
       name: 'ada-laptop',
       repositories: ['acme/api', 'acme/web'],
       jobsMax: 1,
+      tool: claude,
       platform: 'darwin',
       arch: 'arm64',
     },

@@ -4,6 +4,7 @@ import {
   hashRemoteUrl,
   type JobLogEntry,
   LEASE_MS_DEFAULT,
+  LEASE_MS_MAX,
   type ToolCall,
 } from '@signalbox/contract';
 import type { Client } from '@signalbox/sdk';
@@ -12,6 +13,10 @@ type RequestOf<Call extends (input: never) => unknown> = Parameters<Call>[0];
 type Fence = 'workspaceId' | 'agentId' | 'jobId' | 'claimGeneration';
 type Enqueue = RequestOf<Client['jobs']['enqueue']>;
 type Question = RequestOf<Client['uncertainties']['createWithAutoPromotion']>;
+
+const MINUTE_MS = 60_000;
+/** How long a question of a seeded job waits for its answer. */
+const ANSWER_MS = 23 * MINUTE_MS;
 
 /** How far a job comes. */
 export type SeedCourse =
@@ -27,11 +32,19 @@ export type SeedCourse =
       patch?: { text: string; filesOmitted: number };
     };
 
-export interface SeedJob extends Partial<Omit<Enqueue, 'workspaceId' | 'repoId' | 'dependsOn'>> {
+type SeedFields = Omit<Enqueue, 'workspaceId' | 'repoId' | 'dependsOn'>;
+
+export interface SeedJob extends Partial<SeedFields> {
   /** The label of its repository. */
   repository: string;
   prompt: string;
   course: SeedCourse;
+  /** The person who enqueues it; default: the client of the place. */
+  by?: string;
+  /** With a calendar: when it is enqueued, in milliseconds since the epoch; default: now. */
+  atMs?: number;
+  /** With a calendar: how long the agent works on it. */
+  minutes?: number;
   /** Of the agent that does it; default: the first agent that serves the repository. */
   agent?: string;
   /** The reference of its run. */
@@ -48,6 +61,7 @@ export interface SeedJob extends Partial<Omit<Enqueue, 'workspaceId' | 'repoId' 
 
 export interface SeedAgent {
   name: string;
+  tool?: { name: string; version: string; model: string };
   repositories: readonly string[];
   jobsMax: number;
   platform?: string;
@@ -70,6 +84,16 @@ export interface SeedPlace {
     jobs: Pick<Client['jobs'], 'cancel'>;
     uncertainties: Pick<Client['uncertainties'], 'addResolution'>;
   };
+  calendar?: Calendar;
+}
+
+/** The hub's clock, in the hands of the seeder, and the people who come back each day. */
+export interface Calendar {
+  nowMs(): number;
+  /** Lets time pass. Does nothing if it is later already. */
+  moveTo(timeMs: number): void;
+  /** A session of a person at this time. */
+  signIn(name: string): Promise<{ jobs: Pick<Client['jobs'], 'enqueue'> } & SeedPlace['person']>;
 }
 
 /** A job that an agent holds. */
@@ -121,13 +145,14 @@ export async function seedWorld(place: SeedPlace, world: SeedWorld): Promise<See
 /** Says that an agent is there. Returns its id. */
 export async function heartbeat(
   { client, workspaceId }: SeedPlace,
-  { name, repositories, jobsMax, platform = 'linux', arch = 'x64' }: SeedAgent,
+  { name, repositories, jobsMax, tool, platform = 'linux', arch = 'x64' }: SeedAgent,
   repoIds: ReadonlyMap<string, string>,
   status: 'online' | 'draining',
 ): Promise<string> {
   const capabilities = {
     executionModes: ['cli'],
     canWrite: true,
+    ...(tool && { tools: [tool] }),
     maxConcurrentJobs: jobsMax,
     reposAllowed: repositories.map((label) => need(repoIds, label)),
     labels: { os: platform },
@@ -139,32 +164,30 @@ export async function heartbeat(
 
 async function seedJob(seeding: Seeding, seed: SeedJob): Promise<void> {
   const { place, world, repoIds, runIds, jobIds, agentIds } = seeding;
-  const { client, workspaceId } = place;
-  const {
-    repository,
-    course,
-    agent,
-    run,
-    name,
-    after = [],
-    log: _,
-    question,
-    answer,
-    ...job
-  } = seed;
+  const { client, workspaceId, calendar } = place;
+  const { repository, course, run, name, after = [], question, answer } = seed;
   const repoId = need(repoIds, repository);
   const dependsOn = after.map((dependency) => need(jobIds, dependency));
   const runId = run === undefined ? {} : { runId: need(runIds, run) };
-  const draft = { workspaceId, repoId, kind: 'work' as const, dependsOn, ...job, ...runId };
-  const { jobId } = await client.jobs.enqueue(draft);
+  calendar?.moveTo(seed.atMs ?? 0);
+  const { by } = seed;
+  const person = by === undefined ? undefined : await calendar?.signIn(by);
+  const draft = { workspaceId, repoId, kind: 'work' as const, dependsOn, ...jobOf(seed), ...runId };
+  const { jobId } = await (person ?? client).jobs.enqueue(draft);
   if (name !== undefined) jobIds.set(name, jobId);
   if (course.status === 'pending') return;
   if (course.status === 'canceled') {
-    await place.person.jobs.cancel({ workspaceId, jobId, reason: course.reason });
+    const { reason } = course;
+    await (person ?? place.person).jobs.cancel({ workspaceId, jobId, reason });
     return;
   }
   const serving = world.agents.find(({ repositories }) => repositories.includes(repository));
-  const expected = { agentId: need(agentIds, agent ?? serving?.name ?? ''), repoId, jobId };
+  const agent = world.agents.find(({ name: each }) => each === (seed.agent ?? serving?.name));
+  if (agent === undefined) throw new Error(`No agent of the seeded world serves ${repository}.`);
+  const expected = { agentId: need(agentIds, agent.name), repoId, jobId };
+  // An agent that was silent for days counts as offline.
+  const wakeUp = async () => calendar && heartbeat(place, agent, repoIds, 'online');
+  await wakeUp();
   let claim = await work(place, expected, seed);
   if (question !== undefined) {
     const asked = { workspaceId, jobId, ...runId, ...question };
@@ -173,28 +196,45 @@ async function seedJob(seeding: Seeding, seed: SeedJob): Promise<void> {
     await client.jobs.complete({ ...fenceOf(place, claim), ...blocked });
     if (answer === undefined) return;
     const resolution = { mode: 'answered', value: answer, confidence: 1 } as const;
-    await place.person.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
+    calendar?.moveTo(calendar.nowMs() + ANSWER_MS);
+    const answering = by === undefined ? undefined : await calendar?.signIn(by);
+    const { uncertainties } = answering ?? place.person;
+    await uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
+    await wakeUp();
     claim = await work(place, expected, { ...seed, log: [`The answer is “${answer}”.`] });
   }
   if (course.status === 'running') seeding.running.push({ claim, loop: course.loop });
   else if (course.status === 'ended') await complete(place, claim, course);
 }
 
-/** Claims a job and prints its output. */
+/** The fields of the request that the seed gives. */
+function jobOf(seed: SeedJob): Pick<SeedJob, 'prompt'> & Partial<SeedFields> {
+  const { repository: _r, course: _c, agent: _a, run: _u, name: _n, after: _f, ...rest } = seed;
+  const { log: _l, question: _q, answer: _w, by: _b, atMs: _t, minutes: _m, ...job } = rest;
+  return job;
+}
+
+/** Claims a job, prints its output, and lets the time of the job pass. */
 async function work(
   place: SeedPlace,
   { agentId, repoId, jobId }: { agentId: string; repoId: string; jobId: string },
-  { log = [] }: SeedJob,
+  { log = [], minutes = 0 }: SeedJob,
 ): Promise<Claim> {
-  const { client, workspaceId } = place;
-  const answer = await client.jobs.claimNext({ workspaceId, agentId, repoIds: [repoId] });
+  const { client, workspaceId, calendar } = place;
+  // Nobody renews the lease while the time of a job passes.
+  const leaseMs = calendar === undefined ? LEASE_MS_DEFAULT : LEASE_MS_MAX;
+  const answer = await client.jobs.claimNext({ workspaceId, agentId, repoIds: [repoId], leaseMs });
   if (answer.jobId !== jobId || answer.claimGeneration === undefined) {
     throw new Error(`The hub handed out ${answer.jobId ?? answer.reason} in place of ${jobId}.`);
   }
   const { claimGeneration } = answer;
   const claim: Claim = { agentId, jobId, claimGeneration, logEntries: 0 };
-  await append(place, claim, log);
-  const renewal = { leaseMs: LEASE_MS_DEFAULT, message: 'Reading the code.' };
+  const half = Math.ceil(log.length / 2);
+  for (const lines of [log.slice(0, half), log.slice(half), []]) {
+    calendar?.moveTo(calendar.nowMs() + (minutes * MINUTE_MS) / 3);
+    await append(place, claim, lines);
+  }
+  const renewal = { leaseMs, message: 'Reading the code.' };
   await client.jobs.heartbeat({ ...fenceOf(place, claim), ...renewal });
   return claim;
 }

@@ -7,9 +7,20 @@ import {
   LEASE_MS_MIN,
   scopes,
 } from '@signalbox/contract';
+import { type Config, createHub, openLocalAccess, readConfig } from '@signalbox/hub';
 import { ApiError, createClient, UnreachableError } from '@signalbox/sdk';
-import type { Owner } from './owner.ts';
-import { append, type Claim, fenceOf, heartbeat, type SeedPlace, seedWorld } from './seed.ts';
+import { pastJobs } from './history.ts';
+import { type ConsoleClient, linkTokenOf, makeOwner, type Owner, openConsole } from './owner.ts';
+import {
+  append,
+  type Claim,
+  fenceOf,
+  heartbeat,
+  type Seeded,
+  type SeedJob,
+  type SeedPlace,
+  seedWorld,
+} from './seed.ts';
 import { demoWorld } from './seed-jobs.ts';
 
 /** A seeded workspace whose agents work until the signal. */
@@ -44,24 +55,159 @@ const laterLog = [
   'Running the tests',
 ];
 
+const HOUR_MS = 60 * 60_000;
+const PAST_DAYS = 14;
+const PAST_MS = PAST_DAYS * 24 * HOUR_MS;
+const WORKING_HOURS = 10;
+/** What the console shows as open began within the last hour. */
+const PRESENT_MS = 50 * 60_000;
+/** A session ends after eight hours without a call. */
+const SESSION_MS = 7 * HOUR_MS;
+
 /** This agent finishes the job that it holds and takes no other. */
 const draining = 'ada-laptop';
 
+/** The people of the team, by the names that the jobs have. The first one owns the workspace. */
+const people = {
+  ada: { name: 'Ada Novak', email: 'ada@demo.test' },
+  ben: { name: 'Ben Okafor', email: 'ben@demo.test' },
+  chiara: { name: 'Chiara Rossi', email: 'chiara@demo.test' },
+} as const;
+
+/** The workspace of the team, as the past two weeks have left it. */
+export interface Team {
+  owner: Omit<Owner, 'console'>;
+  seeded: Seeded;
+  /** Of the agents. */
+  token: string;
+}
+
 /**
- * Seeds the owner's workspace. Its agents stay online, continue their jobs and claim what a
- * person enqueues, until the signal.
+ * Makes the past of the team in a new data directory, by a hub in this process whose clock begins
+ * two weeks ago. It has ended when this returns.
  */
-export async function seedDemo(
-  baseUrl: string,
-  owner: Owner,
-  { signal, onError }: Pick<Stage, 'signal' | 'onError'>,
+export async function makeTeam(dataDir: string, workspaceSlug: string): Promise<Team> {
+  const nowMs = Date.now();
+  let behindMs = PAST_MS;
+  const clock = {
+    nowMs: () => Date.now() - behindMs,
+    schedule(delayMs: number, call: () => void) {
+      const timer = setTimeout(call, delayMs);
+      return () => clearTimeout(timer);
+    },
+  };
+  const moveTo = (timeMs: number) => {
+    behindMs = Math.max(0, Math.min(behindMs, Date.now() - timeMs));
+  };
+  const hub = await createHub({ config: configOf(dataDir), clock });
+  try {
+    const { firstOwnerUrl } = await hub.listen();
+    const url = hub.baseUrl;
+    const owner = await makeOwner({ url, firstOwnerUrl: firstOwnerUrl ?? '' }, workspaceSlug);
+    const { workspaceId, console: person } = owner;
+    const mint = { workspaceId, name: 'Demo team', scopes: [...scopes] };
+    const { token } = await person.serviceTokens.mint(mint);
+    for (const { name, email } of [people.ben, people.chiara]) {
+      const { invitationUrl } = await person.invitations.create({
+        ...{ workspaceId, email, role: 'member' },
+      });
+      const account = { name, password: owner.password };
+      await openConsole(url).invitations.accept({
+        ...{ linkToken: linkTokenOf(invitationUrl), ...account },
+      });
+    }
+    const signIn = createSignIn(url, owner.password, clock.nowMs);
+    const client = createClient({ baseUrl: url, token });
+    const calendar = { nowMs: clock.nowMs, moveTo, signIn };
+    const place: SeedPlace = { client, workspaceId, person: await signIn('ada'), calendar };
+    const seeded = await seedWorld(place, { ...demoWorld, jobs: planJobs(nowMs) });
+    moveTo(nowMs);
+    const { console: _, ...account } = owner;
+    return { owner: account, seeded, token };
+  } finally {
+    await hub.stop();
+  }
+}
+
+/** Signs people in, and again when their session has ended for its age. */
+function createSignIn(url: string, password: string, nowMs: () => number) {
+  const sessions = new Map<string, { console: ConsoleClient; untilMs: number }>();
+  return async (name: string): Promise<ConsoleClient> => {
+    const found = sessions.get(name);
+    if (found !== undefined && found.untilMs > nowMs()) return found.console;
+    const person = Object.entries(people).find(([each]) => each === name)?.[1];
+    if (person === undefined) throw new Error(`Nobody in the team is named "${name}".`);
+    const console = openConsole(url);
+    await console.session.signIn({ email: person.email, password });
+    sessions.set(name, { console, untilMs: nowMs() + SESSION_MS });
+    return console;
+  };
+}
+
+/**
+ * Gives each job its time: those of the past two weeks in the ten hours of each day before the
+ * present hour, then what waits for an answer, what runs, and what waits for an agent.
+ */
+function planJobs(nowMs: number): SeedJob[] {
+  const isPast = ({ course, question, answer }: SeedJob) =>
+    course.status === 'canceled' ||
+    (course.status === 'ended' && (question === undefined || answer !== undefined));
+  const past = [...pastJobs, ...demoWorld.jobs.filter(isPast)];
+  const present = demoWorld.jobs.filter((job) => !isPast(job));
+  const names = Object.keys(people);
+  const byOf = (job: SeedJob, at: number) => job.by ?? names[at % names.length] ?? '';
+  return [
+    ...past.map((job, at): SeedJob => {
+      const day = (PAST_DAYS * at) / past.length;
+      const hours = 24 * Math.floor(day) + 13 + WORKING_HOURS * (day % 1);
+      const atMs = nowMs - PAST_MS + hours * HOUR_MS;
+      return { minutes: 6 + ((at * 17) % 29), ...job, by: byOf(job, at), atMs };
+    }),
+    ...present.map((job, at): SeedJob => {
+      const atMs = nowMs - (PRESENT_MS * (present.length - at)) / (present.length + 1);
+      return { ...job, by: byOf(job, at), atMs };
+    }),
+  ];
+}
+
+/** Signs the owner of the team in at a hub that runs on its data directory. */
+export async function enterTeam({ owner }: Team, baseUrl: string): Promise<Owner> {
+  const console = openConsole(baseUrl);
+  await console.session.signIn({ email: owner.email, password: owner.password });
+  return { ...owner, console };
+}
+
+/** A link that signs the owner in, once. */
+export async function makeSignInUrl(
+  { owner }: Team,
+  { dataDir, baseUrl }: { dataDir: string; baseUrl: string },
+): Promise<string> {
+  const { signInUrl } = await openLocalAccess(configOf(dataDir), {
+    ...{ baseUrl, login: owner, machineName: 'demo' },
+    owner: { ...people.ada, workspaceSlug: 'demo', workspaceName: 'Demo' },
+  });
+  return signInUrl;
+}
+
+function configOf(dataDir: string): Config {
+  const limits = { SVC_LIMIT_TOKEN: '0', SVC_LIMIT_WORKSPACE: '0', SVC_LIMIT_ADDRESS: '0' };
+  return readConfig({
+    ...{ SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_LOG_LEVEL: 'silent', ...limits },
+  });
+}
+
+/**
+ * Lets the agents of the team be online, continue their jobs and claim what a person enqueues,
+ * until the signal.
+ */
+export async function playTeam(
+  { seeded, token }: Team,
+  { owner, baseUrl, signal, onError }: Omit<Stage, 'place'> & { owner: Owner; baseUrl: string },
 ): Promise<void> {
   const { workspaceId, console: person } = owner;
-  const mint = { workspaceId, name: 'Demo team', scopes: [...scopes] };
-  const { token } = await person.serviceTokens.mint(mint);
   const place: SeedPlace = { client: createClient({ baseUrl, token }), workspaceId, person };
   const stage = { place, signal, onError };
-  const { agentIds, repoIds, running } = await seedWorld(place, demoWorld);
+  const { agentIds, repoIds, running } = seeded;
   for (const agent of demoWorld.agents) {
     const status = agent.name === draining ? 'draining' : 'online';
     await heartbeat(place, agent, repoIds, status);

@@ -17,6 +17,7 @@ declare module 'virtual:contract-data' {
   export const enqueuePath: string;
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];
+  export const knownRunStatuses: readonly string[];
   export const passwordCharsMin: number;
   export const passwordCharsMax: number;
   /** The condition of each error code, in one sentence. */

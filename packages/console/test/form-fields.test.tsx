@@ -57,6 +57,15 @@ test('errors are shown beside each field, and nothing is sent', async () => {
   expect(sent).toEqual([{ name: 'Ada', password: 'p' }]);
 });
 
+test('mending one of several wrong fields leaves the focus in it', async () => {
+  const { box } = await render(<Form />);
+  await submit(box);
+  expect(document.activeElement).toBe(inputOf(box, 'name'));
+  await typeInto(inputOf(box, 'name'), 'A');
+  expect(alerts(box)).toEqual(['Enter your password.']);
+  expect(document.activeElement).toBe(inputOf(box, 'name'));
+});
+
 test('a refusal of the hub is shown beside its field until the field is changed', async () => {
   const details = [{ path: '/password', message: 'is among the most common ones' }];
   const { box, update } = await render(<Form />);

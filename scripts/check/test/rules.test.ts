@@ -131,7 +131,7 @@ const packages: readonly (readonly [file: string, source: string, finding: strin
   ['packages/hub/src/runs/store.ts', "const sql = 'SELECT a FROM runs';", ''],
   ['packages/hub/src/runs/store.ts', "const sql = 'SELECT a FROM runs JOIN jobs';", 'table jobs'],
   ['packages/hub/src/runs/store.ts', `const sql = \`DELETE FROM tokens \${a}\`;`, 'table tokens'],
-  ['packages/hub/src/runs/store.ts', "await insertRow(tx, 'people', row);", 'table people'],
+  ['packages/hub/src/runs/store.ts', "insertRow(tx, 'people', row);", 'table people'],
   ['packages/hub/src/runs/store.ts', "const text = 'They come FROM somewhere.';", ''],
   ['packages/hub/src/db/migrations/0001.ts', "const sql = 'UPDATE jobs SET a = 1';", ''],
 ];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jobStatuses } from '@signalbox/contract';
-import { openConsole } from '../owner.ts';
+import { linkTokenOf, openConsole } from '../owner.ts';
 
 const script = join(import.meta.dirname, '../../demo.ts');
 /** Output comes every few seconds; two slow cores are shared with other tests. */
@@ -102,16 +102,18 @@ test('a demo whose terminal is closed ends what it started', async (t) => {
 test('a demo that is kept open shows jobs in every state, lives, and ends by SIGINT', async (t) => {
   const { demo, exited, waitFor, temporary } = startDemo(t, '--keep-open');
   const shown = await waitFor('Ctrl-C ends the hub');
-  const [, url = ''] = /Console +(http:\S+)\/w\/demo\/jobs/.exec(shown) ?? [];
-  const [, email = ''] = /E-mail +(\S+)/.exec(shown) ?? [];
-  const [, password = ''] = /Password +(\S+)/.exec(shown) ?? [];
+  const [, link = ''] = /Console +(http:\S+)/.exec(shown) ?? [];
+  const url = new URL(link).origin;
   const console = openConsole(url);
-  const { workspaces } = await console.session.signIn({ email, password });
+  const { workspaces } = await console.session.signInByLink({ linkToken: linkTokenOf(link) });
   const workspaceId = workspaces[0]?.workspaceId ?? '';
 
   const { jobs } = await console.jobs.list({ workspaceId, limit: 200 });
   const statuses = new Set(jobs.map(({ status }) => status));
   assert.deepEqual([...statuses].toSorted(), [...jobStatuses].toSorted());
+  const days = new Set(jobs.map(({ createdAt }) => createdAt.slice(0, 10)));
+  assert.ok(days.size >= 14, `the jobs are of ${days.size} days`);
+  assert.ok(new Set(jobs.map(({ createdBy }) => createdBy.name)).size >= 3, 'three people');
   const details = await Promise.all(
     jobs.map(({ jobId }) => console.jobs.get({ workspaceId, jobId })),
   );

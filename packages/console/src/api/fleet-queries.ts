@@ -14,7 +14,7 @@ export type RunOverview = ResponseOf<ConsoleRows['runs']['overview']>;
 
 /** A list in pages. `read` is told which page to ask for. */
 function pagesQuery<Page extends { nextCursor: string | null }>(
-  queryKey: readonly string[],
+  queryKey: readonly unknown[],
   read: (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Page>,
 ) {
   return infiniteQueryOptions({
@@ -103,9 +103,15 @@ export function lastJobsQuery(workspaceId: string, repoId: string) {
   });
 }
 
-export function runsQuery(workspaceId: string) {
-  return pagesQuery(['runs', workspaceId, 'pages'], (page, signal) =>
-    callHub('runs', 'list', { workspaceId, ...page }, signal),
+/** Filters of the list of runs; all are part of the URL. */
+export interface RunFilters {
+  status?: string;
+  repoId?: string;
+}
+
+export function runsQuery(workspaceId: string, filters: RunFilters) {
+  return pagesQuery(['runs', workspaceId, 'pages', filters], (page, signal) =>
+    callHub('runs', 'list', { workspaceId, ...filters, ...page }, signal),
   );
 }
 

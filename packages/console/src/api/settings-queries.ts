@@ -52,6 +52,28 @@ export function deviceTokensQuery(workspaceId: string, of: 'me' | 'everybody') {
   });
 }
 
+/** For owners and admins, as the next two. */
+export function chatTeamsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['chat-teams', workspaceId],
+    queryFn: ({ signal }) => callHub('chatTeams', 'list', { workspaceId }, signal),
+  });
+}
+
+export function integrationSecretsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['integration-secrets', workspaceId],
+    queryFn: ({ signal }) => callHub('integrationSecrets', 'list', { workspaceId }, signal),
+  });
+}
+
+export function mailAccountsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['mail-accounts', workspaceId],
+    queryFn: ({ signal }) => callHub('mailAccounts', 'list', { workspaceId }, signal),
+  });
+}
+
 /** Filters of the audit log; all are part of the URL. */
 export interface AuditFilters {
   /** Such as `token.revoke`. */

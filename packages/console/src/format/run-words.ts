@@ -1,4 +1,4 @@
-import type { JobCounts, Run, RunUsage } from '@signalbox/contract';
+import type { JobCounts, ListedRun, Run, RunUsage } from '@signalbox/contract';
 import { plainText } from './text.ts';
 
 export function titleOfRun({ title, runRef }: Pick<Run, 'title' | 'runRef'>): string {
@@ -39,4 +39,14 @@ export function isClosedRun(status: string): boolean {
 /** How many jobs of a run have not ended. */
 export function unfinishedJobs({ pending, running, blocked }: JobCounts): number {
   return pending + running + blocked;
+}
+
+/** How many jobs of a run have ended, in words: `3 of 5, 1 failed`. */
+export function progressOf({ jobCounts, isCut }: Pick<ListedRun, 'jobCounts' | 'isCut'>) {
+  const { pending, running, blocked, done, failed, canceled } = jobCounts;
+  const ended = done + failed + canceled;
+  const total = ended + pending + running + blocked;
+  const marks = [failed > 0 && `${failed} failed`, blocked > 0 && `${blocked} blocked`];
+  const words = [`${ended} of ${total}${isCut ? '+' : ''}`, ...marks].filter(Boolean).join(', ');
+  return { total, ended, failed, words };
 }

@@ -148,7 +148,7 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
   return (
     <>
       <span
-        className={`${columnClasses} w-36 lg:block`}
+        className={`${columnClasses} w-28 lg:block`}
         title={`${repository}, ${kindWords[job.kind]}`}
       >
         {repository}
@@ -186,13 +186,11 @@ function Author({ by: { id, name } }: { by: ListedJob['createdBy'] }) {
 }
 
 function AttemptColumns({ job, agentName }: Pick<JobRowProps, 'job' | 'agentName'>) {
+  const worker = [agentName && plainText(agentName), toolWords(job)].filter(Boolean).join(' · ');
   return (
     <>
-      <span className={`${columnClasses} w-28 xl:block`} title={toolWords(job)}>
-        {toolWords(job)}
-      </span>
-      <span className={`${columnClasses} w-24 lg:block`} title={agentName}>
-        {agentName && plainText(agentName)}
+      <span className={`${columnClasses} w-36 lg:block`} title={worker}>
+        {worker}
       </span>
       <span className={`${columnClasses} w-8 text-right md:block`}>
         {job.attempt > 1 && (

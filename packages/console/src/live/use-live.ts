@@ -21,6 +21,11 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   invitation: ['invitations'],
   token: ['service-tokens', 'device-tokens'],
   auditEntry: ['audit'],
+  trigger: ['triggers'],
+  chatTeam: ['chat-teams'],
+  integrationSecret: ['integration-secrets'],
+  mailAccount: ['mail-accounts'],
+  integrationEvent: ['integration-events', 'triggers'],
 };
 /** Queries of one job: the third part of their key is its id. */
 const ofOneJob = new Set(['job', 'job-events', 'job-log']);

@@ -43,7 +43,9 @@ function useCurrentInView() {
   const path = useLocation({ select: ({ pathname }) => pathname });
   const navRef = useRef<HTMLElement>(null);
   useEffect(() => {
-    const current = navRef.current?.querySelector(`a[href="${path}"]`);
+    // `/w/acme/settings/triggers`, for the page of one trigger too.
+    const entry = path.split('/').slice(0, 5).join('/');
+    const current = navRef.current?.querySelector(`a[href="${entry}"]`);
     current?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [path]);
   return navRef;

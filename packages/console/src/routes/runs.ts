@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { runGraphQuery, runQuery, runsQuery } from '../api/fleet-queries.ts';
+import { type RunFilters, runGraphQuery, runQuery, runsQuery } from '../api/fleet-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
 import { lazyPage } from './lazy-page.ts';
@@ -11,9 +11,14 @@ export type RunTab = (typeof runTabs)[number];
 const runsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/runs',
-  loader: ({ context: { client, membership } }) => {
+  validateSearch: ({ status, repoId }: Record<string, unknown>): RunFilters => ({
+    ...(typeof status === 'string' && status !== '' && { status }),
+    ...(typeof repoId === 'string' && repoId !== '' && { repoId }),
+  }),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client, membership }, deps: filters }) => {
     void readFirst(client, repositoriesQuery(membership.workspaceId));
-    return readFirstPage(client, runsQuery(membership.workspaceId));
+    return readFirstPage(client, runsQuery(membership.workspaceId, filters));
   },
   component: lazyPage(() => import('../pages/runs.tsx'), 'RunsPage'),
 });

@@ -9,6 +9,7 @@ import {
   serviceTokensQuery,
   workspaceSettingsQuery,
 } from '../api/settings-queries.ts';
+import { eventsQuery, triggerQuery, triggersQuery } from '../api/trigger-queries.ts';
 import { readAge } from '../format/job-filters.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
@@ -62,6 +63,36 @@ const machinesRoute = createRoute({
   component: lazyPage(() => import('../pages/settings/machines.tsx'), 'MachinesPage'),
 });
 
+const triggersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/triggers',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, triggersQuery(membership.workspaceId)),
+  component: lazyPage(() => import('../pages/settings/triggers.tsx'), 'TriggersPage'),
+});
+
+const triggerRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/triggers/$triggerId',
+  loader: ({ context: { client, membership }, params }) =>
+    readFirst(client, triggerQuery(membership.workspaceId, params.triggerId)),
+  component: lazyPage(() => import('../pages/settings/trigger.tsx'), 'TriggerPage'),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/events',
+  loader: ({ context: { client, membership } }) =>
+    readFirstPage(client, eventsQuery(membership.workspaceId)),
+  component: lazyPage(() => import('../pages/settings/events.tsx'), 'EventsPage'),
+});
+
+const connectionsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/connections',
+  component: lazyPage(() => import('../pages/settings/connections.tsx'), 'ConnectionsPage'),
+});
+
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
@@ -98,6 +129,10 @@ export const settingsRoutes = [
     membersRoute,
     tokensRoute,
     machinesRoute,
+    triggersRoute,
+    triggerRoute,
+    eventsRoute,
+    connectionsRoute,
     accountRoute,
     auditRoute,
   ]),

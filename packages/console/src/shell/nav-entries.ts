@@ -31,6 +31,9 @@ export const settingsPages = [
   { to: '/w/$slug/settings/members', word: 'Members' },
   { to: '/w/$slug/settings/tokens', word: 'Service tokens' },
   { to: '/w/$slug/settings/machines', word: 'Machines' },
+  { to: '/w/$slug/settings/triggers', word: 'Triggers' },
+  { to: '/w/$slug/settings/events', word: 'Events' },
+  { to: '/w/$slug/settings/connections', word: 'Connections' },
   { to: '/w/$slug/settings/audit', word: 'Audit log' },
   { to: '/w/$slug/settings/account', word: 'Your account' },
 ] as const;

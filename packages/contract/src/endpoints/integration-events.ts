@@ -13,12 +13,21 @@ import {
   Nullable,
   Ok,
   OneOf,
+  TEXT_CHARS_MAX,
   Text,
   Timestamp,
 } from '../schema.ts';
 import { SOURCE_CHARS_MAX } from './context-items.ts';
 import { exampleIds } from './example-ids.ts';
-import { exampleTrigger, TRIGGERS_MAX } from './triggers.ts';
+import { Priority } from './job-schemas.ts';
+import {
+  exampleFiring,
+  exampleTrigger,
+  REPLAYS_MAX,
+  refusalReasons,
+  TRIGGERS_MAX,
+  TriggerFiring,
+} from './triggers.ts';
 
 export const eventChannels = ['ingest', 'chat'] as const;
 export const eventStatuses = ['accepted', 'ignored'] as const;
@@ -33,37 +42,6 @@ export const ignoredReasons = [
   'stale',
 ] as const;
 export type IgnoredReason = (typeof ignoredReasons)[number];
-
-/**
- * The result of a trigger for one event or slot.
- * - `started`: it started a run with a job.
- * - `capped`: it has reached its hourly cap.
- * - `refused`: it could not start a run; `reason` says why.
- * - `already_started`: an earlier evaluation of the same event started the run.
- */
-export const firingOutcomes = ['started', 'capped', 'refused', 'already_started'] as const;
-export type FiringOutcome = (typeof firingOutcomes)[number];
-
-export const refusalReasons = [
-  'repository_not_found',
-  'repository_archived',
-  'prompt_empty',
-] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
-
-/** How often one event can be replayed after its arrival. */
-export const REPLAYS_MAX = 100;
-
-export const TriggerFiring = Type.Object({
-  triggerId: Id('trigger'),
-  replay: Integer(0, REPLAYS_MAX, 'The number of the replay, or 0 for the arrival of the event.'),
-  outcome: OneOf(firingOutcomes),
-  reason: Nullable(OneOf(refusalReasons)),
-  runId: Nullable(Id('run')),
-  jobId: Nullable(Id('job')),
-  at: Timestamp(),
-});
-export type TriggerFiring = Static<typeof TriggerFiring>;
 
 const UnmatchedTrigger = Type.Object({
   triggerId: Id('trigger'),
@@ -116,6 +94,27 @@ export const IntegrationEvent = Type.Object({
 });
 export type IntegrationEvent = Static<typeof IntegrationEvent>;
 
+/** The result that a trigger would have for an event. */
+const TriggerTest = Type.Object({
+  failed: Nullable(UnmatchedTrigger.properties.failed),
+  refused: Nullable(
+    OneOf(refusalReasons, { description: 'Why it would start no run although it matches.' }),
+  ),
+  job: Nullable(
+    Type.Object(
+      {
+        repoId: Id('repository'),
+        runRef: Text(255),
+        runTitle: Text(300),
+        prompt: Text(TEXT_CHARS_MAX),
+        priority: Priority,
+      },
+      { description: 'The job that it would enqueue, and its run; null if it would not.' },
+    ),
+  ),
+});
+export type TriggerTest = Static<typeof TriggerTest>;
+
 const exampleSummary: IntegrationEventSummary = {
   eventId: 'ing_1j78s1s80003qjivc1qh',
   workspaceId: exampleIds.workspace,
@@ -133,15 +132,6 @@ const exampleSummary: IntegrationEventSummary = {
   contextItemId: 'ctx_1j78s1og0003qjivc1q2',
   replays: 0,
   isForgotten: false,
-};
-const exampleFiring: TriggerFiring = {
-  triggerId: exampleTrigger.triggerId,
-  replay: 0,
-  outcome: 'started',
-  reason: null,
-  runId: exampleIds.run,
-  jobId: exampleIds.job,
-  at: '2026-11-02T09:00:00.000Z',
 };
 const exampleEvent: IntegrationEvent = {
   ...exampleSummary,
@@ -230,6 +220,39 @@ export const integrationEvents = {
         replay: 1,
         firings: [{ ...exampleFiring, replay: 1, outcome: 'already_started' }],
         unmatched: [],
+      },
+    },
+  }),
+  testTrigger: defineEndpoint({
+    ...ledgerRow,
+    name: 'integrationEventsTestTrigger',
+    path: '/control-plane/v1/integration-events/test-trigger',
+    scopes: ['read', 'integrate'],
+    repeat: 'safe',
+    summary: 'Say what a trigger would do with an inbound event',
+    description:
+      'Evaluates the match and the templates of an event trigger, enabled or not, with the data ' +
+      'that the policy has kept. Changes nothing; neither the hourly cap nor runs that the event ' +
+      'has started count. Schedules, and events that were ignored or whose content was deleted, ' +
+      'are INVALID_REQUEST.',
+    request: Type.Object({ ...eventRef, triggerId: Id('trigger') }),
+    response: Ok({ test: TriggerTest }),
+    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
+    example: {
+      request: { ...exampleRef, triggerId: exampleTrigger.triggerId },
+      response: {
+        ok: true,
+        test: {
+          failed: null,
+          refused: null,
+          job: {
+            repoId: exampleIds.repository,
+            runRef: 'issue-4711',
+            runTitle: 'Load balancer needs a health check',
+            prompt: 'Plan a run for this issue.',
+            priority: 0,
+          },
+        },
       },
     },
   }),

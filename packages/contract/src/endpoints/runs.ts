@@ -74,6 +74,22 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
+/** Jobs of a run that a list of runs counts. */
+export const LISTED_RUN_JOBS_MAX = 200;
+
+/** A run in a list, with its progress. */
+export const ListedRun = Type.Object({
+  ...Run.properties,
+  jobCounts: JobCounts,
+  costUsd: Nullable(
+    Type.Number({ minimum: 0, description: 'The sum that its jobs reported. Null: none did.' }),
+  ),
+  isCut: Type.Boolean({
+    description: `Counts and cost are those of its newest ${LISTED_RUN_JOBS_MAX} jobs.`,
+  }),
+});
+export type ListedRun = Static<typeof ListedRun>;
+
 /** Milestones kept for a run; older ones are deleted. */
 export const RUN_MILESTONES_MAX = 200;
 
@@ -138,6 +154,8 @@ export const exampleRun: Run = {
   createdAt: '2026-11-02T09:00:00.000Z',
   updatedAt: '2026-11-02T09:05:00.000Z',
 };
+
+const exampleJobCounts = { pending: 1, running: 1, done: 3, failed: 0, blocked: 0, canceled: 0 };
 
 export const runs = {
   upsertV1: defineEndpoint({
@@ -275,7 +293,7 @@ export const runs = {
           { milestone: 'planning', status: 'planned', at: '2026-11-02T09:00:00.000Z' },
           { milestone: 'implementation', status: 'in_progress', at: '2026-11-02T09:30:00.000Z' },
         ],
-        jobCounts: { pending: 1, running: 1, done: 3, failed: 0, blocked: 0, canceled: 0 },
+        jobCounts: exampleJobCounts,
         usage: {
           jobs: 3,
           jobsWithCost: 3,
@@ -341,7 +359,9 @@ export const runs = {
     repeat: 'safe',
     jobToken: 'none',
     summary: 'List runs',
-    description: 'Newest first. The optional fields are filters.',
+    description:
+      'Newest first, each with the number of its jobs by status and their cost. The optional ' +
+      'fields are filters.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       repoId: Type.Optional(Id('repository')),
@@ -350,11 +370,15 @@ export const runs = {
       limit: ListLimit,
       cursor: Cursor,
     }),
-    response: Ok({ runs: List(Run, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    response: Ok({ runs: List(ListedRun, LIST_LIMIT_MAX), nextCursor: NextCursor }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'in_progress' },
-      response: { ok: true, runs: [exampleRun], nextCursor: null },
+      response: {
+        ok: true,
+        runs: [{ ...exampleRun, jobCounts: exampleJobCounts, costUsd: 1.84, isCut: false }],
+        nextCursor: null,
+      },
     },
   }),
 } as const;

@@ -101,6 +101,45 @@ export const HourlyCap = Integer(
   'How many runs the trigger starts in 60 minutes. Beyond that, its result is capped.',
 );
 
+/**
+ * The result of a trigger for one event or slot.
+ * - `started`: it started a run with a job.
+ * - `capped`: it has reached its hourly cap.
+ * - `refused`: it could not start a run; `reason` says why.
+ * - `already_started`: an earlier evaluation of the same event started the run.
+ */
+export const firingOutcomes = ['started', 'capped', 'refused', 'already_started'] as const;
+export type FiringOutcome = (typeof firingOutcomes)[number];
+
+export const refusalReasons = [
+  'repository_not_found',
+  'repository_archived',
+  'prompt_empty',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** How often one event can be replayed after its arrival. */
+export const REPLAYS_MAX = 100;
+
+export const TriggerFiring = Type.Object({
+  triggerId: Id('trigger'),
+  replay: Integer(0, REPLAYS_MAX, 'The number of the replay, or 0 for the arrival of the event.'),
+  outcome: OneOf(firingOutcomes),
+  reason: Nullable(OneOf(refusalReasons)),
+  runId: Nullable(Id('run')),
+  jobId: Nullable(Id('job')),
+  at: Timestamp(),
+});
+export type TriggerFiring = Static<typeof TriggerFiring>;
+
+/** How many firings of one trigger can be read. */
+export const LATEST_FIRINGS = 20;
+
+const LatestFiring = Type.Object({
+  firing: TriggerFiring,
+  eventId: Nullable(Id('integrationEvent', 'The event that caused it; null for a slot.')),
+});
+
 /** A trigger starts a run, by a matching event or by a schedule. */
 export const Trigger = Type.Object({
   triggerId: Id('trigger'),
@@ -148,6 +187,16 @@ export const exampleTrigger: Trigger = {
   createdAt: '2026-11-01T09:00:00.000Z',
   updatedAt: '2026-11-01T09:00:00.000Z',
 };
+const exampleRef = { workspaceId: exampleIds.workspace, triggerId: exampleTrigger.triggerId };
+export const exampleFiring: TriggerFiring = {
+  triggerId: exampleTrigger.triggerId,
+  replay: 0,
+  outcome: 'started',
+  reason: null,
+  runId: exampleIds.run,
+  jobId: exampleIds.job,
+  at: '2026-11-02T09:00:00.000Z',
+};
 
 export const triggers = {
   list: defineEndpoint({
@@ -194,8 +243,32 @@ export const triggers = {
     response: Ok({ trigger: Trigger }),
     errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
     example: {
-      request: { workspaceId: exampleIds.workspace, triggerId: exampleTrigger.triggerId },
+      request: exampleRef,
       response: { ok: true, trigger: exampleTrigger },
+    },
+  }),
+  listFirings: defineEndpoint({
+    name: 'triggersListFirings',
+    method: 'POST',
+    path: '/control-plane/v1/triggers/list-firings',
+    tag: 'Triggers',
+    auth: 'bearer',
+    scopes: ['read', 'integrate'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'List the latest firings of a trigger',
+    description: `The last ${LATEST_FIRINGS}, newest first: what each event or slot did.`,
+    request: Type.Object({ workspaceId: Id('workspace'), triggerId: Id('trigger') }),
+    response: Ok({ firings: List(LatestFiring, LATEST_FIRINGS) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
+    example: {
+      request: exampleRef,
+      response: {
+        ok: true,
+        firings: [{ firing: exampleFiring, eventId: 'ing_1j78s1s80003qjivc1qh' }],
+      },
     },
   }),
 } as const;

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { MembershipsTable, Role } from '../db/schema/tables.ts';
 
@@ -62,7 +62,7 @@ export function listMemberships(
 }
 
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
-  await insertRow(tx, 'memberships', row);
+  insertRow(tx, 'memberships', row);
 }
 
 /**
@@ -70,11 +70,8 @@ export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void
  * that changes nothing: of two owners who demote each other at the same time, only one succeeds.
  */
 export async function lockOwners(tx: Tx, workspaceId: string): Promise<number> {
-  const { changes } = await tx.runSql(
-    "UPDATE memberships SET role = role WHERE workspace_id = ? AND role = 'owner'",
-    [workspaceId],
-  );
-  return changes;
+  const owners = { workspace_id: workspaceId, role: 'owner' } as const;
+  return updateRows(tx, 'memberships', owners, { role: sql('role') });
 }
 
 export async function updateRole(

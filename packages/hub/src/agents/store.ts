@@ -5,7 +5,7 @@ import {
 } from '@signalbox/contract';
 import type { KeptRead, Reader, SqlValue, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
@@ -65,7 +65,7 @@ export function readAgentOfMachine(
 }
 
 export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
-  await insertRow(tx, 'agents', row);
+  insertRow(tx, 'agents', row);
 }
 
 /** Writes the fields that each heartbeat reports. */
@@ -120,14 +120,11 @@ export async function updateCommand(
   { workspace_id, agent_id }: Pick<AgentRow, 'workspace_id' | 'agent_id'>,
   row: NewCommand,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE agents SET command = ?, command_number = ?, command_reason = ?, command_by = ?,
-       command_by_name = ?, command_asked_at = ?, command_acknowledged_at = NULL
-     WHERE workspace_id = ? AND agent_id = ?`,
-    [
-      ...[row.command, row.command_number, row.command_reason, row.command_by],
-      ...[row.command_by_name, row.command_asked_at, workspace_id, agent_id],
-    ],
+  await updateRows(
+    tx,
+    'agents',
+    { workspace_id, agent_id },
+    { ...row, command_acknowledged_at: null },
   );
 }
 
@@ -221,10 +218,7 @@ export function listAgentsNow(
  * @returns how many.
  */
 export async function disownAgents(tx: Tx, mark: string): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE agents SET principal_id = ? || principal_id, status = 'offline'
-     WHERE principal_id NOT LIKE 'restored:%'`,
-    [`restored:${mark}:`],
-  );
-  return changes;
+  const isOwned = sql("principal_id NOT LIKE 'restored:%'");
+  const disowned = sql('? || principal_id', `restored:${mark}:`);
+  return updateRows(tx, 'agents', { also: isOwned }, { principal_id: disowned, status: 'offline' });
 }

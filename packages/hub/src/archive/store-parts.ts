@@ -7,7 +7,7 @@ export type ArchivePart = Omit<ArchivePartsTable, 'created_at' | 'sealed_at'>;
 
 /** Registers a file before it is written, so that a file left by a crash is known. */
 export async function insertPart(tx: Tx, part: ArchivePart): Promise<void> {
-  await insertRow(tx, 'archive_parts', { ...part, created_at: tx.nowMs, sealed_at: null });
+  insertRow(tx, 'archive_parts', { ...part, created_at: tx.nowMs, sealed_at: null });
 }
 
 /** Marks files as complete, so that the jobs in them may be deleted. */

@@ -1,35 +1,14 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import { deleteRows, insertNewRow } from '../db/row-write.ts';
+import type { EntryRemovalsTable } from '../db/schema/tables.ts';
 
-/** An entry that is scheduled for deletion, as it was when it was scheduled. */
-export interface Removal {
-  workspace_id: string;
-  entry_id: string;
-  queue: QueueName;
-  finished_at: number;
-  /** Sequence number of its last event; 0 without a timeline. */
-  last_seq: number;
-}
-
-/** Rows of one statement. */
-const INSERTED_ROWS_MAX = 100;
+export type Removal = EntryRemovalsTable;
 
 /** Schedules entries for deletion. Rows that exist already stay unchanged. */
 export async function insertRemovals(tx: Tx, removals: readonly Removal[]): Promise<void> {
-  for (let from = 0; from < removals.length; from += INSERTED_ROWS_MAX) {
-    const rows = removals.slice(from, from + INSERTED_ROWS_MAX);
-    await tx.runSql(
-      `INSERT INTO entry_removals (workspace_id, entry_id, queue, finished_at, last_seq)
-       VALUES ${rows.map(() => '(?, ?, ?, ?, ?)').join(', ')} ON CONFLICT DO NOTHING`,
-      rows.flatMap((row) => [
-        row.workspace_id,
-        row.entry_id,
-        row.queue,
-        row.finished_at,
-        row.last_seq,
-      ]),
-    );
-  }
+  const insert = (row: Removal) =>
+    insertNewRow(tx, 'entry_removals', row, ['workspace_id', 'entry_id']);
+  await Promise.all(removals.map(insert));
 }
 
 export function listRemovals(
@@ -69,9 +48,5 @@ export async function deleteRemovals(
   entryIds: readonly string[],
 ): Promise<void> {
   if (entryIds.length === 0) return;
-  await tx.runSql(
-    `DELETE FROM entry_removals WHERE workspace_id = ?
-       AND entry_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(entryIds)],
-  );
+  await deleteRows(tx, 'entry_removals', { workspace_id: workspaceId, entry_id: entryIds });
 }

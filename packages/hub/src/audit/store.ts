@@ -60,5 +60,5 @@ export function readLastAuditEntry(
 }
 
 export async function insertAuditEntry(tx: Tx, row: AuditEntry): Promise<void> {
-  await insertRow(tx, 'audit_entries', row);
+  insertRow(tx, 'audit_entries', row);
 }

@@ -1,23 +1,24 @@
 import type { Change } from '@signalbox/contract';
-import type { BatchedWork, Database, Reader, RowWrite, SqlValue, Tx } from '../db/engine.ts';
-import { isRead } from '../db/is-read.ts';
-import { readStatement, type WritingStatement, type WrittenRow } from './read-statement.ts';
-import { type WatchedTable, watchedTables } from './watched-tables.ts';
+import type {
+  BatchedWork,
+  Database,
+  Reader,
+  RowWrite,
+  SqlValue,
+  TextWrite,
+  Tx,
+  Written,
+} from '../db/engine.ts';
+import { watchedTables } from './watched-tables.ts';
 
 /** A committed change. A workspace that is null: of any workspace. */
 export interface CommittedChange extends Change {
   workspaceId: string | null;
 }
 
-type Announced = WritingStatement & WatchedTable;
-
-/** Statements are constants, but those with lists have a text for each length. */
-const STATEMENTS_KNOWN_MAX = 5_000;
-const known = new Map<string, Announced | null>();
-
 /**
- * Makes a database announce what its actions change, once they are durable. It reads this from the
- * statements, so no operation has to announce anything, and none can forget it.
+ * Makes a database announce what its actions change, once they are durable. It takes this from the
+ * writes, so no operation has to announce anything, and none can forget it.
  */
 export function watchWrites(
   database: Database,
@@ -69,33 +70,26 @@ class WatchedTx implements Tx {
   }
 
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    if (!isRead(sql)) this.#note(sql, values);
     return this.#tx.allSql(sql, values);
   }
 
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
-    if (!isRead(sql)) this.#note(sql, values);
     return this.#tx.firstSql(sql, values);
   }
 
-  write(write: RowWrite): Promise<{ changes: number }> {
-    this.#noteRow(write);
+  write(write: RowWrite): Promise<Written> {
+    this.#note(write);
     return this.#tx.write(write);
   }
 
-  runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
-    this.#note(sql, values);
-    return this.#tx.runSql(sql, values);
+  runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written> {
+    if (about !== undefined) this.#note(about);
+    return this.#tx.runSql(sql, values, about);
   }
 
-  send(sql: string, values: readonly SqlValue[]): void {
-    this.#note(sql, values);
-    this.#tx.send(sql, values);
-  }
-
-  sendRow(write: RowWrite): void {
-    this.#noteRow(write);
-    this.#tx.sendRow(write);
+  send(write: RowWrite): void {
+    this.#note(write);
+    this.#tx.send(write);
   }
 
   requireExclusive(): void {
@@ -110,48 +104,23 @@ class WatchedTx implements Tx {
     this.#tx.afterCommit(call);
   }
 
-  #note(sql: string, values: readonly SqlValue[]): void {
-    const announced = announcedBy(sql);
-    if (announced === null) return;
-    const { columns, set, where } = announced;
-    const valueAt = (at: number | undefined) => (at === undefined ? undefined : values[at]);
-    this.#noteChange(announced, {
-      columns,
-      valueIn: (column) => valueAt(set.get(column)),
-      chosenBy: (column) => valueAt(where.get(column)),
-    });
-  }
-
-  #noteRow({ verb, table, set, where }: RowWrite): void {
-    const watched = watchedTables[table];
+  #note(write: TextWrite | RowWrite): void {
+    const watched = watchedTables[write.table];
+    if (watched === undefined) return;
+    const { verb, about } = write;
+    const { set, where } = 'set' in write ? write : { set: {}, where: {} };
     const columns = Object.keys(set);
-    if (watched === undefined || (verb === 'update' && isSilent(watched, columns))) return;
-    this.#noteChange(watched, {
-      columns,
-      valueIn: (column) => set[column],
-      chosenBy: (column) => (verb === 'insert' ? set[column] : where[column]),
-    });
-  }
-
-  #noteChange(
-    { kind, id: idColumn }: WatchedTable,
-    {
-      columns,
-      valueIn,
-      chosenBy,
-    }: Pick<WrittenRow, 'columns' | 'valueIn'> & {
-      chosenBy(column: string): SqlValue | undefined;
-    },
-  ): void {
+    // An update by a text does not tell its columns, so it is announced.
+    const isSilent = columns.length > 0 && columns.every((each) => watched.silent?.includes(each));
+    if (verb === 'update' && isSilent) return;
+    const chosenBy: RowWrite['set' | 'where'] = verb === 'insert' ? set : where;
     const textOf = (column: string | null) => {
-      const value = column === null ? null : chosenBy(column);
+      const value = column === null ? null : (about?.[column] ?? chosenBy[column]);
       return typeof value === 'string' ? value : null;
     };
     const workspaceId = textOf('workspace_id');
-    const id = textOf(idColumn);
-    for (const changed of kind({ workspaceId, id, columns, valueIn })) {
-      this.#add({ workspaceId, kind: changed, id });
-    }
+    const id = textOf(watched.id);
+    for (const kind of watched.kind({ id, set })) this.#add({ workspaceId, kind, id });
   }
 
   #add(change: CommittedChange): void {
@@ -162,28 +131,4 @@ class WatchedTx implements Tx {
     }
     this.#changes.push(change);
   }
-}
-
-/** The changes that a statement announces, read once for each text; null: none. */
-function announcedBy(sql: string): Announced | null {
-  let announced = known.get(sql);
-  if (announced === undefined) {
-    announced = readAnnounced(sql);
-    if (known.size >= STATEMENTS_KNOWN_MAX) known.clear();
-    known.set(sql, announced);
-  }
-  return announced;
-}
-
-function readAnnounced(sql: string): Announced | null {
-  const statement = readStatement(sql, (table) => Object.hasOwn(watchedTables, table));
-  const table = statement === null ? undefined : watchedTables[statement.table];
-  if (statement === null || table === undefined) return null;
-  const { verb, columns } = statement;
-  return verb === 'update' && isSilent(table, columns) ? null : { ...statement, ...table };
-}
-
-/** An update whose columns were not understood is announced. */
-function isSilent({ silent }: WatchedTable, columns: readonly string[]): boolean {
-  return columns.length > 0 && columns.every((column) => silent?.includes(column));
 }

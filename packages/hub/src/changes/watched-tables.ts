@@ -1,9 +1,17 @@
 import type { ChangeKind } from '@signalbox/contract';
-import type { WrittenRow } from './read-statement.ts';
+import type { RowWrite } from '../db/engine.ts';
+
+/** The rows that a statement writes. */
+interface WrittenRows {
+  /** Null: unknown, or several rows. */
+  id: string | null;
+  /** The columns that are set, as far as they are known. */
+  set: RowWrite['set'];
+}
 
 /** How the writes of a table are announced. */
 export interface WatchedTable {
-  kind: (row: WrittenRow) => readonly ChangeKind[];
+  kind: (rows: WrittenRows) => readonly ChangeKind[];
   /** The column with the id of the record; null: changes are announced without an id. */
   id: string | null;
   /** Columns that are not shown, or that change all the time: updates of only these say nothing. */
@@ -35,8 +43,7 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
   jobs: { kind: just('job'), id: 'job_id', silent: ['completion_answer'] },
   job_messages: { kind: just('job'), id: 'job_id' },
   job_events: {
-    kind: ({ valueIn }) => {
-      const kind = valueIn('kind');
+    kind: ({ set: { kind } }) => {
       return kind === undefined || quietEvents.has(kind) ? ['jobEvents'] : ['jobEvents', 'job'];
     },
     id: 'job_id',
@@ -48,8 +55,8 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
   agents: { kind: just('agent'), id: 'agent_id', silent: ['last_seen_at', 'token_id'] },
   repositories: { kind: just('repository'), id: 'repo_id' },
   workspaces: {
-    kind: ({ columns }) =>
-      columns.some((column) => pauseColumns.includes(column)) ? ['queue'] : ['workspace'],
+    kind: ({ set }) =>
+      pauseColumns.some((column) => Object.hasOwn(set, column)) ? ['queue'] : ['workspace'],
     id: 'workspace_id',
   },
   cloud_ai_settings: { kind: just('workspace'), id: 'workspace_id' },

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { sendInsert, sendUpdate } from '../db/row-write.ts';
+import { deleteRows, insertRow, sendUpdate } from '../db/row-write.ts';
 import type { CloudAiJobsTable } from '../db/schema/cloud-ai-jobs.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -7,7 +7,7 @@ import type { Entry } from '../queue/entry.ts';
 export type CloudAiJobRow = CloudAiJobsTable;
 
 export function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): void {
-  sendInsert(tx, 'cloud_ai_jobs', row);
+  insertRow(tx, 'cloud_ai_jobs', row);
 }
 
 export function readCloudAiJob(
@@ -80,9 +80,5 @@ export async function deleteCloudAiJobs(
   workspaceId: string,
   ids: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM cloud_ai_jobs WHERE workspace_id = ?
-       AND cloud_ai_job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(ids)],
-  );
+  await deleteRows(tx, 'cloud_ai_jobs', { workspace_id: workspaceId, cloud_ai_job_id: ids });
 }

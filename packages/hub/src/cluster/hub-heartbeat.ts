@@ -117,12 +117,16 @@ export async function enterHub(
   { hubId, directoryId, host, address, version }: HubRow,
 ): Promise<Pick<HubRow, 'hubId' | 'directoryId'>[]> {
   const others = await listLiveHubs(tx);
-  await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${STOPPED_HUB_KEPT_MS}`, []);
+  await tx.runSql(`DELETE FROM hubs WHERE seen_at < ${NOW_MS} - ${STOPPED_HUB_KEPT_MS}`, [], {
+    verb: 'delete',
+    table: 'hubs',
+  });
   await tx.runSql(
     `INSERT INTO hubs (hub_id, directory_id, host, address, version, started_at, seen_at)
      VALUES (?, ?, ?, ?, ?, ${NOW_MS}, ${NOW_MS})
      ON CONFLICT (hub_id) DO UPDATE SET seen_at = excluded.seen_at`,
     [hubId, directoryId, host, address, version],
+    { verb: 'insert', table: 'hubs' },
   );
   return others;
 }

@@ -20,7 +20,7 @@ export async function readNextVersion(
 }
 
 export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
-  await insertRow(tx, 'context_packs', row);
+  insertRow(tx, 'context_packs', row);
 }
 
 /** An item as it was selected. It is copied only if it has not changed since. */
@@ -66,6 +66,7 @@ export async function copyItemsIntoPack(
      WHERE i.content_hash = c."contentHash" AND i.updated_at = c."updatedAtMs"
        AND i.superseded_by IS NULL`,
     [pack.packId, JSON.stringify(chosen), pack.workspaceId],
+    { verb: 'insert', table: 'context_pack_items' },
   );
   return changes;
 }

@@ -1,5 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import { deleteRows } from '../db/row-write.ts';
+import { deleteRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
 import { matchText } from '../db/text-hash.ts';
@@ -46,7 +46,6 @@ const headColumns = [
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof ContextItemRow)[];
-const columns = [...headColumns, 'text'] as const;
 const selectHead = `SELECT ${headColumns.join(', ')}, substr(text, 1, ${BEGINNING_CHARS}) AS beginning
   FROM context_items`;
 
@@ -83,7 +82,8 @@ export async function readTextBeginning(
   charsMax: number,
 ): Promise<string> {
   const row = await reader.firstSql<{ text: string }>(
-    'SELECT substr(text, 1, ?) AS text FROM context_items WHERE workspace_id = ? AND item_id = ?',
+    `SELECT substr(text, 1, CAST(? AS INTEGER)) AS text FROM context_items
+     WHERE workspace_id = ? AND item_id = ?`,
     [charsMax, workspaceId, itemId],
   );
   return row?.text ?? '';
@@ -91,14 +91,7 @@ export async function readTextBeginning(
 
 /** Inserts an item or replaces the whole row. */
 export async function writeItem(tx: Tx, row: ContextItemRow): Promise<void> {
-  const set = columns
-    .filter((name) => name !== 'workspace_id' && name !== 'item_id')
-    .map((name) => `${name} = excluded.${name}`);
-  await tx.runSql(
-    `INSERT INTO context_items (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-     ON CONFLICT (workspace_id, item_id) DO UPDATE SET ${set.join(', ')}`,
-    columns.map((name) => row[name]),
-  );
+  await upsertRow(tx, 'context_items', row, ['workspace_id', 'item_id']);
 }
 
 export async function deleteItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {

@@ -76,19 +76,23 @@ export interface Tx extends Reader {
    */
   readonly nowMs: number;
   /** Use the functions of `row-write.ts`, which know the columns of each table. */
-  write(write: RowWrite): Promise<{ changes: number }>;
-  runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }>;
+  write(write: RowWrite): Promise<Written>;
   /**
    * Writes one row without waiting for it: on PostgreSQL the statement leaves together with the
    * next one that is waited for, or with the commit. The action fails if the statement fails or
    * does not change exactly one row, also if that is known only after the action has returned.
    *
-   * @param sql an INSERT or UPDATE without ON CONFLICT and RETURNING. Of several that an action
+   * @param write an insert or update without `conflict` and `returning`. Of several that an action
    *   sends, each sees the rows of those before.
    */
-  send(sql: string, values: readonly SqlValue[]): void;
-  /** As `send`; use the functions of `row-write.ts`. */
-  sendRow(write: RowWrite): void;
+  send(write: RowWrite): void;
+  /**
+   * Runs a statement that no `RowWrite` can express, such as INSERT … SELECT.
+   *
+   * @param about what it writes, since nobody reads its text. Without it, nothing is announced and
+   *   no row stays in memory: for the schema and for the tables of the engine only.
+   */
+  runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written>;
   /**
    * Escalates an action of `writeConcurrent`: continues only when no other action of the workspace
    * is in progress, and restarts the action under the exclusive lock if necessary. Free for the
@@ -104,17 +108,48 @@ export interface Tx extends Reader {
   afterCommit(call: () => void): void;
 }
 
-/** A write of one table, as data. The columns are equal to the values; null is a value. */
-export interface RowWrite {
-  readonly verb: 'insert' | 'update' | 'delete';
-  readonly table: keyof Schema;
-  /** The row that is inserted, or the columns that are updated. */
-  readonly set: Readonly<Record<string, SqlValue>>;
-  /** Chooses the rows that are updated or deleted. */
-  readonly where: Readonly<Record<string, SqlValue>>;
-  /** The columns of a unique index: nothing is inserted beside a row that has the same values. */
-  readonly unless: readonly string[];
+/** What a statement has written. */
+export interface Written {
+  changes: number;
+  /** The rows that it returns. */
+  rows: object[];
 }
+
+/** The table that a text writes, and what its rows have in common. */
+export interface TextWrite {
+  readonly verb: 'insert' | 'update' | 'delete';
+  readonly table: string;
+  /** Ids for the live stream. Without `workspace_id`, the rows are of any workspace. */
+  readonly about?: Readonly<Record<string, SqlValue>> | undefined;
+}
+
+/** A write of one table, as data; null is a value. */
+export interface RowWrite extends TextWrite {
+  /** The row that is inserted, or the columns that are updated. */
+  readonly set: Readonly<Record<string, WriteValue>>;
+  /** Chooses the rows that are updated or deleted; a list stands for any of its values. */
+  readonly where: Readonly<Record<string, SqlValue | readonly string[]>>;
+  /** Chooses them further. */
+  readonly also?: SqlPart | undefined;
+  /** What happens to a row with the same values in the columns of a unique index. */
+  readonly conflict?:
+    | {
+        readonly columns: readonly string[];
+        /** What is updated in it, instead of an insertion; empty: nothing. */
+        readonly set: Readonly<Record<string, WriteValue>>;
+      }
+    | undefined;
+  /** The columns of the written rows that are returned. */
+  readonly returning?: string | undefined;
+}
+
+/** A part of a statement, in the SQL that both engines share, with `?` for its values. */
+export interface SqlPart {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+export type WriteValue = SqlValue | SqlPart;
 
 /** Reads that are made once for several actions, such as locking the next ready entries. */
 export interface BatchedWork<Input, Output> {
@@ -123,7 +158,7 @@ export interface BatchedWork<Input, Output> {
 }
 
 /**
- * Reads rows. Statements are SQL text with `?` placeholders, which each engine prepares once.
+ * Reads rows. Statements are SELECTs with `?` placeholders, which each engine prepares once.
  */
 export interface Reader {
   readonly engine: EngineName;

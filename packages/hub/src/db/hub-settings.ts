@@ -1,4 +1,5 @@
 import type { Reader, Tx } from './engine.ts';
+import { deleteRows, insertNewRow, sql, upsertRow } from './row-write.ts';
 
 /*
  * Values that belong to the whole database rather than to a workspace, such as the fingerprint of
@@ -10,12 +11,9 @@ export const MARK_SETTING = 'mark';
 
 /** Raises a number by which hubs find out that a database has returned to an earlier state. */
 export async function raiseMark(tx: Tx): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO hub_settings (name, value) VALUES (?, '1')
-     ON CONFLICT (name) DO UPDATE
-       SET value = CAST(CAST(hub_settings.value AS BIGINT) + 1 AS TEXT)`,
-    [MARK_SETTING],
-  );
+  const raised = sql('CAST(CAST(hub_settings.value AS BIGINT) + 1 AS TEXT)');
+  const first = { name: MARK_SETTING, value: '1' };
+  await upsertRow(tx, 'hub_settings', first, ['name'], { value: raised });
 }
 
 export async function readHubSetting(reader: Reader, name: string): Promise<string | null> {
@@ -27,21 +25,14 @@ export async function readHubSetting(reader: Reader, name: string): Promise<stri
 }
 
 export async function writeHubSetting(tx: Tx, name: string, value: string): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO hub_settings (name, value) VALUES (?, ?)
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    [name, value],
-  );
+  await upsertRow(tx, 'hub_settings', { name, value }, ['name']);
 }
 
 /** Writes a setting unless it exists: of hubs that start together, the first one's value stays. */
 export async function addHubSetting(tx: Tx, name: string, value: string): Promise<void> {
-  await tx.runSql('INSERT INTO hub_settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING', [
-    name,
-    value,
-  ]);
+  await insertNewRow(tx, 'hub_settings', { name, value }, ['name']);
 }
 
 export async function deleteHubSetting(tx: Tx, name: string): Promise<void> {
-  await tx.runSql('DELETE FROM hub_settings WHERE name = ?', [name]);
+  await deleteRows(tx, 'hub_settings', { name });
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { DeviceSessionsTable } from '../db/schema/tables.ts';
 
@@ -40,7 +40,7 @@ export async function insertDevice(
   draft: Omit<DeviceRow, keyof typeof unanswered | 'created_at'>,
 ): Promise<DeviceRow> {
   const row: DeviceRow = { ...draft, ...unanswered, created_at: tx.nowMs };
-  await insertRow(tx, 'device_sessions', row);
+  insertRow(tx, 'device_sessions', row);
   return row;
 }
 
@@ -89,7 +89,7 @@ export async function countCodeFailures(
 }
 
 export async function insertCodeFailure(tx: Tx, addressBlock: string): Promise<void> {
-  await insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
+  insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
 }
 
 /** Deletes the wrong codes of a block of addresses that are outside of the window. */
@@ -98,24 +98,26 @@ export async function deleteCodeFailures(
   addressBlock: string,
   untilMs: number,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM device_code_failures WHERE address = ? AND at <= ?', [
-    addressBlock,
-    untilMs,
-  ]);
+  await deleteRows(tx, 'device_code_failures', {
+    address: addressBlock,
+    also: sql('at <= ?', untilMs),
+  });
 }
 
 /** Deletes sessions that expired long ago, at most `limit`. */
 export async function deleteOldDevices(tx: Tx, expiredBeforeMs: number, limit: number) {
-  await tx.runSql(
-    `DELETE FROM device_sessions WHERE device_id IN (
+  const isOld = sql(
+    `device_id IN (
        SELECT device_id FROM device_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    [expiredBeforeMs, limit],
+    expiredBeforeMs,
+    limit,
   );
+  await deleteRows(tx, 'device_sessions', { also: isOld });
 }
 
 /** Deletes the old wrong codes of all addresses. There are never many, so it needs no limit. */
 export async function deleteOldCodeFailures(tx: Tx, beforeMs: number): Promise<void> {
-  await tx.runSql('DELETE FROM device_code_failures WHERE at < ?', [beforeMs]);
+  await deleteRows(tx, 'device_code_failures', { also: sql('at < ?', beforeMs) });
 }
 
 /** Deletes all device sessions. Returns how many logins were in progress. */
@@ -124,6 +126,6 @@ export async function deleteAllDevices(tx: Tx): Promise<number> {
     `SELECT COUNT(*) AS n FROM device_sessions WHERE status <> 'denied' AND expires_at > ?`,
     [tx.nowMs],
   );
-  await tx.runSql('DELETE FROM device_sessions', []);
+  await deleteRows(tx, 'device_sessions', { also: sql('TRUE') });
   return Number(open?.n ?? 0);
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 
 /** How long a key is remembered (docs/reference/protocol.md, section 1.7). */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -52,11 +53,12 @@ export async function answerOnce<Answer extends object>(
   const stored = known === undefined ? null : (JSON.parse(known.answer) as Answer);
   const isStale = stored !== null && (await call.isStale?.(tx, stored)) === true;
   if (isStale) {
-    await tx.runSql(
-      `DELETE FROM idempotency_keys
-       WHERE workspace_id = ? AND operation = ? AND idempotency_key = ? AND principal_id IN (?, '')`,
-      place,
-    );
+    await deleteRows(tx, 'idempotency_keys', {
+      workspace_id: call.workspaceId,
+      operation: call.operation,
+      idempotency_key: call.key,
+      principal_id: [call.principalId, ''],
+    });
   } else if (known !== undefined) {
     if (known.body_hash !== bodyHash) {
       throw new HubError(
@@ -67,12 +69,15 @@ export async function answerOnce<Answer extends object>(
     return { ...(stored as Answer), idempotent: true };
   }
   const answer = await make();
-  await tx.runSql(
-    `INSERT INTO idempotency_keys
-       (workspace_id, operation, idempotency_key, principal_id, body_hash, answer, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [...place, bodyHash, JSON.stringify(answer), tx.nowMs],
-  );
+  insertRow(tx, 'idempotency_keys', {
+    workspace_id: call.workspaceId,
+    operation: call.operation,
+    idempotency_key: call.key,
+    principal_id: call.principalId,
+    body_hash: bodyHash,
+    answer: JSON.stringify(answer),
+    created_at: tx.nowMs,
+  });
   return answer;
 }
 
@@ -85,13 +90,14 @@ export async function hasOldKeys(reader: Reader, nowMs: number): Promise<boolean
 
 /** Deletes keys that are older than `IDEMPOTENCY_KEPT_MS`. Returns how many. */
 export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM idempotency_keys WHERE (workspace_id, operation, idempotency_key, principal_id) IN (
+  const isOld = sql(
+    `(workspace_id, operation, idempotency_key, principal_id) IN (
        SELECT workspace_id, operation, idempotency_key, principal_id FROM idempotency_keys
        WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
-    [tx.nowMs - IDEMPOTENCY_KEPT_MS, limit],
+    tx.nowMs - IDEMPOTENCY_KEPT_MS,
+    limit,
   );
-  return changes;
+  return deleteRows(tx, 'idempotency_keys', { also: isOld });
 }
 
 const SHORT_HASH_CHARS = 22;

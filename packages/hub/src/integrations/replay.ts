@@ -39,7 +39,10 @@ export function replayEvent(
       await requireAct(tx, principal, workspaceId, 'trigger.manage');
     }
     const row = await requireEvent(tx, workspaceId, eventId);
-    checkReplay(row);
+    checkEvaluable(row);
+    if (row.replays >= REPLAYS_MAX) {
+      throw invalidField('/eventId', `exceeds the limit of ${REPLAYS_MAX} replays of an event`);
+    }
     const replay = row.replays + 1;
     const view = viewRecorded(row);
     const evaluation = { workspaceId, eventId, replay, matched: view, rendered: view };
@@ -56,14 +59,12 @@ export function replayEvent(
   });
 }
 
-function checkReplay(row: IntegrationEventRow): void {
+/** @throws HubError INVALID_REQUEST for an event that triggers cannot see. */
+export function checkEvaluable(row: IntegrationEventRow): void {
   if (row.status === 'ignored') {
     throw invalidField('/eventId', `must not be an ignored event (${row.ignored_reason})`);
   }
   if (row.forgotten_at !== null) {
     throw invalidField('/eventId', 'must be an event whose content still exists');
-  }
-  if (row.replays >= REPLAYS_MAX) {
-    throw invalidField('/eventId', `exceeds the limit of ${REPLAYS_MAX} replays of an event`);
   }
 }

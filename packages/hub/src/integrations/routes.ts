@@ -17,6 +17,7 @@ import { readEventHistory } from './read-events.ts';
 import { replayEvent } from './replay.ts';
 import { listSecrets, mintIntegrationSecret, revokeIntegrationSecret } from './secrets.ts';
 import { listEvents } from './store.ts';
+import { testTrigger } from './test-trigger.ts';
 
 const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
@@ -55,6 +56,9 @@ function bindLedgerRoutes(api: Api, deps: HubDeps): void {
   api.bind(integrationEvents.replay, async (input, { principal }) =>
     presentReplay(await replayEvent(deps, principal, input)),
   );
+  api.bind(integrationEvents.testTrigger, async (input) => ({
+    test: await testTrigger(deps, input),
+  }));
 }
 
 function bindTeamRoutes(api: Api, deps: HubDeps): void {

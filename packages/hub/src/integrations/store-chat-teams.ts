@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows } from '../db/row-write.ts';
+import { deleteRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ChatTeamClaimsTable, ChatTeamsTable } from '../db/schema/integrations.ts';
 
@@ -29,6 +29,7 @@ export async function putChatTeam(tx: Tx, row: ChatTeamRow): Promise<boolean> {
      ON CONFLICT (team_id) DO UPDATE SET name = excluded.name
        WHERE chat_teams.workspace_id = excluded.workspace_id`,
     [row.workspace_id, row.team_id, row.name, row.created_by, row.created_at],
+    { verb: 'insert', table: 'chat_teams', about: { workspace_id: row.workspace_id } },
   );
   return changes > 0;
 }
@@ -47,23 +48,7 @@ export async function deleteChatTeam(
 
 /** Adds the claim of a workspace on a team. It replaces the one before, with its code. */
 export async function putChatTeamClaim(tx: Tx, row: ChatTeamClaimRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO chat_team_claims
-       (workspace_id, team_id, name, code, created_by, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (workspace_id, team_id) DO UPDATE SET name = excluded.name, code = excluded.code,
-       created_by = excluded.created_by, created_at = excluded.created_at,
-       expires_at = excluded.expires_at`,
-    [
-      row.workspace_id,
-      row.team_id,
-      row.name,
-      row.code,
-      row.created_by,
-      row.created_at,
-      row.expires_at,
-    ],
-  );
+  await upsertRow(tx, 'chat_team_claims', row, ['workspace_id', 'team_id']);
 }
 
 /** The claims of a workspace that can still be proved. */

@@ -1,12 +1,12 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
 export type IntegrationSecretRow = IntegrationSecretsTable;
 
 export async function insertIntegrationSecret(tx: Tx, row: IntegrationSecretRow): Promise<void> {
-  await insertRow(tx, 'integration_secrets', row);
+  insertRow(tx, 'integration_secrets', row);
 }
 
 /** The live secrets of a workspace, oldest first. */
@@ -53,10 +53,12 @@ export async function recordSecretUse(
   { workspace_id, secret_id }: IntegrationSecretRow,
   before: number,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE integration_secrets SET last_used_at = ?
-     WHERE workspace_id = ? AND secret_id = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
-    [tx.nowMs, workspace_id, secret_id, before],
+  const isOlder = sql('last_used_at IS NULL OR last_used_at < ?', before);
+  await updateRows(
+    tx,
+    'integration_secrets',
+    { workspace_id, secret_id, also: isOlder },
+    { last_used_at: tx.nowMs },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import { deleteRows, insertNewRow, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertNewRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
@@ -132,18 +132,31 @@ export function listEvents(
   );
 }
 
-const deleteContent = `UPDATE integration_events SET title = NULL, actor = NULL, thread_ref = NULL,
-  source_ref = NULL, data = NULL, extensions = NULL, content = NULL, forgotten_at = ?`;
+/** The columns of an event whose content is deleted. */
+const contentDeleted = (tx: Tx) =>
+  ({
+    title: null,
+    actor: null,
+    thread_ref: null,
+    source_ref: null,
+    data: null,
+    extensions: null,
+    content: null,
+    forgotten_at: tx.nowMs,
+  }) as const;
 
 /** Deletes the content of all events with one reference, as when a message was deleted. */
 export async function deleteEventContent(
   tx: Tx,
   where: { workspaceId: string; source: string; sourceRef: string },
 ): Promise<void> {
-  await tx.runSql(
-    `${deleteContent} WHERE workspace_id = ? AND ${matchText(tx.engine, 'source_ref')}
-       AND source = ?`,
-    [tx.nowMs, where.workspaceId, where.sourceRef, where.source],
+  const { workspaceId, source, sourceRef } = where;
+  const isOfReference = sql(matchText(tx.engine, 'source_ref'), sourceRef);
+  await updateRows(
+    tx,
+    'integration_events',
+    { workspace_id: workspaceId, source, also: isOfReference },
+    contentDeleted(tx),
   );
 }
 
@@ -153,14 +166,21 @@ export async function deleteOldEventContent(
   age: { workspaceId: string; beforeMs: number; limit: number },
 ): Promise<number> {
   const { workspaceId, beforeMs, limit } = age;
-  const { changes } = await tx.runSql(
-    `${deleteContent} WHERE workspace_id = ? AND event_id IN (
+  const isOld = sql(
+    `event_id IN (
        SELECT event_id FROM integration_events
        WHERE workspace_id = ? AND received_at < ? AND forgotten_at IS NULL
        ORDER BY received_at LIMIT ?)`,
-    [tx.nowMs, workspaceId, workspaceId, beforeMs, limit],
+    workspaceId,
+    beforeMs,
+    limit,
   );
-  return changes;
+  return updateRows(
+    tx,
+    'integration_events',
+    { workspace_id: workspaceId, also: isOld },
+    contentDeleted(tx),
+  );
 }
 
 /** Lists the ids of events that were received before a time, oldest first. */

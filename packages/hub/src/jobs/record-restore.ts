@@ -14,5 +14,6 @@ export async function recordRestore(tx: Tx, message: string): Promise<void> {
      JOIN jobs AS j ON j.workspace_id = q.workspace_id AND j.job_id = q.entry_id
      WHERE q.status IN ('pending', 'blocked')`,
     [tx.nowMs, message],
+    { verb: 'insert', table: 'job_events' },
   );
 }

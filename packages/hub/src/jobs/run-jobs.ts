@@ -1,6 +1,9 @@
 import {
   type Job,
   type JobCounts,
+  jobStatuses,
+  LISTED_RUN_JOBS_MAX,
+  type ListedRun,
   RUN_GRAPH_JOBS_MAX,
   RUN_JOBS_MAX,
   type RunJob,
@@ -10,7 +13,7 @@ import {
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
 import { countJobs } from './store-list.ts';
-import { type RunJobRow, readRunJobs } from './store-whole.ts';
+import { type RunJobRow, type RunJobsRow, readJobsOfRuns, readRunJobs } from './store-whole.ts';
 import { titleOfRow } from './title.ts';
 
 /*
@@ -24,6 +27,35 @@ export async function countJobsOfRun(
   runId: string,
 ): Promise<JobCounts> {
   return (await countJobs(reader, workspaceId, { runId })).counts;
+}
+
+/** The progress of runs, by their ids: the newest jobs of each by status, and their cost. */
+export async function sumJobsOfRuns(
+  reader: Reader,
+  workspaceId: string,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, RunSums>> {
+  const rows = await readJobsOfRuns(reader, workspaceId, runIds, LISTED_RUN_JOBS_MAX + 1);
+  return new Map(rows.map((row) => [row.run_id, sumsOf(row)]));
+}
+
+export type RunSums = Pick<ListedRun, 'jobCounts' | 'costUsd' | 'isCut'>;
+
+function sumsOf({ statuses, usages }: RunJobsRow): RunSums {
+  const all = statuses === null ? [] : statuses.split(',');
+  const shown = all.slice(0, LISTED_RUN_JOBS_MAX);
+  // The contract's schema has checked each before it was stored.
+  const costs = (JSON.parse(`[${usages ?? ''}]`) as Usage[]).flatMap(
+    ({ costUsd }) => costUsd ?? [],
+  );
+  return {
+    // Made from the list of all statuses, which Object.fromEntries forgets.
+    jobCounts: Object.fromEntries(
+      jobStatuses.map((status) => [status, shown.filter((each) => each === status).length]),
+    ) as JobCounts,
+    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    isCut: all.length > shown.length,
+  };
 }
 
 /** The sum of the usage that the newest jobs of a run reported with all their attempts. */

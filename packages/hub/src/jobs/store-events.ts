@@ -1,5 +1,14 @@
 import type { JobEventKind } from '@signalbox/contract';
-import type { Reader, SqlValue, Tx } from '../db/engine.ts';
+import { assert } from '../base/errors.ts';
+import type { Reader, SqlPart, Tx } from '../db/engine.ts';
+import {
+  deleteRows,
+  insertOf,
+  insertRow,
+  sendUpdate,
+  sql,
+  writeReturning,
+} from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobEventsTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -27,16 +36,12 @@ type EventEntry = Pick<Entry, 'workspace_id' | 'entry_id' | 'attempt' | 'agent_i
 export const KEY_OF_JOB =
   '(SELECT j.job_key FROM jobs AS j WHERE j.workspace_id = ? AND j.job_id = ?)';
 
-const APPEND_EVENT = `INSERT INTO job_events
-    (job_key, seq, kind, at, attempt, agent_id, message, data)
-  VALUES (${KEY_OF_JOB},
-    (SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e WHERE e.job_key = ${KEY_OF_JOB}),
-    ?, ?, ?, ?, ?, ?)`;
+const NEXT_SEQ = `(SELECT COALESCE(MAX(e.seq), 0) + 1 FROM job_events AS e
+  WHERE e.job_key = ${KEY_OF_JOB})`;
 
 /** Appends an event to a job's timeline. */
 export function recordJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
-  const place = [entry.workspace_id, entry.entry_id];
-  tx.send(APPEND_EVENT, [...place, ...place, ...valuesOf(tx, entry, event)]);
+  insertRow(tx, 'job_events', nextEvent(tx, entry, event), idsOf(entry));
 }
 
 /** Appends the event of a claim. */
@@ -57,12 +62,7 @@ export function readEventData(row: JobEventRow, createdBy: string): Record<strin
 
 /** Writes the first event of a new job's timeline. */
 export function recordFirstJobEvent(tx: Tx, entry: EventEntry, event: JobEventDraft): void {
-  tx.send(
-    `INSERT INTO job_events
-       (job_key, seq, kind, at, attempt, agent_id, message, data)
-     VALUES (${KEY_OF_JOB}, 1, ?, ?, ?, ?, ?, ?)`,
-    [entry.workspace_id, entry.entry_id, ...valuesOf(tx, entry, event)],
-  );
+  insertRow(tx, 'job_events', eventRow(tx, entry, event, 1), idsOf(entry));
 }
 
 /** Appends an event to a job's timeline and returns its sequence number. */
@@ -71,36 +71,43 @@ export async function recordJobEventForSeq(
   entry: EventEntry,
   event: JobEventDraft,
 ): Promise<number> {
-  const place = [entry.workspace_id, entry.entry_id];
-  const row = await tx.firstSql<{ seq: number }>(`${APPEND_EVENT} RETURNING seq`, [
-    ...place,
-    ...place,
-    ...valuesOf(tx, entry, event),
-  ]);
-  if (row === undefined) throw new Error('an event was not inserted');
+  const write = { ...insertOf('job_events', nextEvent(tx, entry, event)), about: idsOf(entry) };
+  const [row] = await writeReturning<{ seq: number }>(tx, write, 'seq');
+  assert(row !== undefined, 'an insert that returns its row returns one');
   return row.seq;
 }
 
-function valuesOf(tx: Tx, entry: EventEntry, event: JobEventDraft): SqlValue[] {
-  return [
-    event.kind,
-    tx.nowMs,
-    event.attempt ?? entry.attempt,
-    event.agentId === undefined ? entry.agent_id : event.agentId,
-    event.message ?? null,
-    event.data ? JSON.stringify(event.data) : null,
-  ];
+/** What the live stream announces: the rows have only the key of the job. */
+function idsOf({ workspace_id, entry_id }: Pick<EventEntry, 'workspace_id' | 'entry_id'>) {
+  return { workspace_id, job_id: entry_id };
+}
+
+function nextEvent(tx: Tx, entry: EventEntry, event: JobEventDraft) {
+  return eventRow(tx, entry, event, sql(NEXT_SEQ, entry.workspace_id, entry.entry_id));
+}
+
+function eventRow(tx: Tx, entry: EventEntry, event: JobEventDraft, seq: number | SqlPart) {
+  return {
+    job_key: sql(KEY_OF_JOB, entry.workspace_id, entry.entry_id),
+    seq,
+    kind: event.kind,
+    at: tx.nowMs,
+    attempt: event.attempt ?? entry.attempt,
+    agent_id: event.agentId === undefined ? entry.agent_id : event.agentId,
+    message: event.message ?? null,
+    data: event.data ? JSON.stringify(event.data) : null,
+  };
 }
 
 /** Counts one more heartbeat without a message in the attempt's heartbeat event. */
 export function foldHeartbeat(tx: Tx, entry: EventEntry, seq: number, count: number): void {
-  tx.send(`UPDATE job_events SET at = ?, data = ? WHERE job_key = ${KEY_OF_JOB} AND seq = ?`, [
-    tx.nowMs,
-    JSON.stringify({ count }),
-    entry.workspace_id,
-    entry.entry_id,
-    seq,
-  ]);
+  sendUpdate(
+    tx,
+    'job_events',
+    { seq, also: sql(`job_key = ${KEY_OF_JOB}`, entry.workspace_id, entry.entry_id) },
+    { at: tx.nowMs, data: JSON.stringify({ count }) },
+    idsOf(entry),
+  );
 }
 
 /** Events after `after`, oldest first. */
@@ -223,11 +230,13 @@ export async function deleteTimelines(
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM job_events WHERE job_key IN (SELECT j.job_key FROM jobs AS j
+  const isOfJob = sql(
+    `job_key IN (SELECT j.job_key FROM jobs AS j
        WHERE j.workspace_id = ? AND j.job_id IN (SELECT value FROM json_each(?)))`,
-    [workspaceId, JSON.stringify(jobIds)],
+    workspaceId,
+    JSON.stringify(jobIds),
   );
+  await deleteRows(tx, 'job_events', { also: isOfJob }, { workspace_id: workspaceId });
 }
 
 /** Deletes the first events of a timeline. @returns how many. */
@@ -237,10 +246,11 @@ export async function deleteFirstEvents(
   jobId: string,
   limit: number,
 ): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM job_events WHERE job_key = ${KEY_OF_JOB} AND seq < ? +
+  const isFirst = sql(
+    `job_key = ${KEY_OF_JOB} AND seq < ? +
        (SELECT MIN(e.seq) FROM job_events AS e WHERE e.job_key = ${KEY_OF_JOB})`,
-    [workspaceId, jobId, limit, workspaceId, jobId],
+    ...[workspaceId, jobId, limit, workspaceId, jobId],
   );
-  return changes;
+  const ids = { workspace_id: workspaceId, job_id: jobId };
+  return deleteRows(tx, 'job_events', { also: isFirst }, ids);
 }

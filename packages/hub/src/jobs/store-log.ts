@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, plus, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobLogMarksTable, JobLogsTable } from '../db/schema/tables.ts';
 import { KEY_OF_JOB } from './store-events.ts';
@@ -22,6 +23,11 @@ export interface LogPiece {
 }
 
 const valuesOf = ({ workspaceId, jobId, attempt }: LogRef) => [workspaceId, jobId, attempt];
+const keyOf = ({ workspaceId, jobId, attempt }: LogRef) => ({
+  workspace_id: workspaceId,
+  job_id: jobId,
+  attempt,
+});
 const OF_LOG = 'workspace_id = ? AND job_id = ? AND attempt = ?';
 
 export function readJobLog(reader: Reader, ref: LogRef): Promise<JobLogRow | undefined> {
@@ -44,28 +50,9 @@ export function listJobLogs(
   );
 }
 
-const logColumns = [
-  'line_feeds',
-  'size_bytes',
-  'is_line_open',
-  'first_at',
-  'last_at',
-  'unmarked_bytes',
-  'unmarked_pieces',
-  'log_seq',
-  'tool_log_seq',
-  'activities',
-] as const satisfies readonly (keyof JobLogRow)[];
-
 /** Writes the size of a log, for the first time or again. */
 export async function upsertJobLog(tx: Tx, row: JobLogRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO job_logs (workspace_id, job_id, attempt, ${logColumns.join(', ')})
-     VALUES (?, ?, ?, ${logColumns.map(() => '?').join(', ')})
-     ON CONFLICT (workspace_id, job_id, attempt) DO UPDATE SET
-       ${logColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-    [row.workspace_id, row.job_id, row.attempt, ...logColumns.map((column) => row[column])],
-  );
+  await upsertRow(tx, 'job_logs', row, ['workspace_id', 'job_id', 'attempt']);
 }
 
 /** Pieces of output that follow those of a log. */
@@ -93,38 +80,32 @@ export async function growJobLog(
   growth: LogGrowth,
   unmarked: { bytes: number; pieces: number },
 ): Promise<boolean> {
-  const { column, pieces, sizeBytes } = growth;
-  const { workspaceId, jobId, attempt } = ref;
-  const { changes } = await tx.runSql(
-    `UPDATE job_logs SET line_feeds = line_feeds + ?, size_bytes = size_bytes + ?,
-       is_line_open = ?, last_at = ?, unmarked_bytes = unmarked_bytes + ?,
-       unmarked_pieces = unmarked_pieces + ?, ${column} = ?
-     WHERE ${OF_LOG} AND ${column} < ? AND unmarked_bytes < ? AND unmarked_pieces < ?`,
-    [
-      growth.lineFeeds,
-      sizeBytes,
-      growth.isLineOpen ? 1 : 0,
-      tx.nowMs,
-      sizeBytes,
-      pieces,
-      growth.lastLogSeq,
-      workspaceId,
-      jobId,
-      attempt,
-      growth.firstLogSeq,
-      unmarked.bytes,
-      unmarked.pieces,
-    ],
+  const { column, pieces, sizeBytes, firstLogSeq } = growth;
+  const isUnmarked = sql(
+    `${column} < ? AND unmarked_bytes < ? AND unmarked_pieces < ?`,
+    firstLogSeq,
+    unmarked.bytes,
+    unmarked.pieces,
+  );
+  const changes = await updateRows(
+    tx,
+    'job_logs',
+    { ...keyOf(ref), also: isUnmarked },
+    {
+      line_feeds: plus('line_feeds', growth.lineFeeds),
+      size_bytes: plus('size_bytes', sizeBytes),
+      is_line_open: growth.isLineOpen ? 1 : 0,
+      last_at: tx.nowMs,
+      unmarked_bytes: plus('unmarked_bytes', sizeBytes),
+      unmarked_pieces: plus('unmarked_pieces', pieces),
+      [column]: growth.lastLogSeq,
+    },
   );
   return changes === 1;
 }
 
 export async function insertLogMark(tx: Tx, ref: LogRef, mark: LogMark): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO job_log_marks (workspace_id, job_id, attempt, line, seq, byte)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [...valuesOf(ref), mark.line, mark.seq, mark.byte],
-  );
+  insertRow(tx, 'job_log_marks', { ...keyOf(ref), ...mark });
 }
 
 /** The last mark with fewer line feeds before it, so that the start of a line lies behind it. */
@@ -225,11 +206,7 @@ export async function insertActivity(
   ref: LogRef,
   { seq, line }: { seq: number; line: number },
 ): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO job_activities (workspace_id, job_id, attempt, seq, line)
-     VALUES (?, ?, ?, ?, ?)`,
-    [...valuesOf(ref), seq, line],
-  );
+  insertRow(tx, 'job_activities', { ...keyOf(ref), seq, line });
 }
 
 /** A piece of a log that tells of an activity, with the line in which it begins. */
@@ -255,12 +232,7 @@ export async function deleteJobLogs(
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  const values = [workspaceId, JSON.stringify(jobIds)];
-  for (const table of ['job_log_marks', 'job_activities', 'job_logs']) {
-    await tx.runSql(
-      `DELETE FROM ${table} WHERE workspace_id = ?
-         AND job_id IN (SELECT value FROM json_each(?))`,
-      values,
-    );
+  for (const table of ['job_log_marks', 'job_activities', 'job_logs'] as const) {
+    await deleteRows(tx, table, { workspace_id: workspaceId, job_id: jobIds });
   }
 }

@@ -141,6 +141,34 @@ export function readRunJobs(
   );
 }
 
+/** Statuses and usages of jobs, each joined by commas; null without one. */
+export interface RunJobsRow {
+  run_id: string;
+  statuses: string | null;
+  usages: string | null;
+}
+
+/** The newest jobs of several runs, so many of each. Their order is not known. */
+export function readJobsOfRuns(
+  reader: Reader,
+  workspaceId: string,
+  runIds: readonly string[],
+  limit: number,
+): Promise<RunJobsRow[]> {
+  const newest = (columns: string) =>
+    `SELECT ${columns} FROM jobs AS j
+     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE j.workspace_id = r.workspace_id AND j.run_id = r.run_id
+     ORDER BY j.job_id DESC LIMIT ?`;
+  return reader.allSql<RunJobsRow>(
+    `SELECT r.run_id,
+       (SELECT string_agg(status, ',') FROM (${newest('e.status')}) AS a) AS statuses,
+       (SELECT string_agg(usage, ',') FROM (${newest('j.usage')}) AS b) AS usages
+     FROM runs AS r WHERE r.workspace_id = ? AND r.run_id IN (SELECT value FROM json_each(?))`,
+    [limit, limit - 1, workspaceId, JSON.stringify(runIds)],
+  );
+}
+
 /** The titles of jobs by their ids. */
 export async function readJobTitles(
   reader: Reader,

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/tables.ts';
 
@@ -11,7 +11,7 @@ function keyOf({ workspace_id, job_id }: Pick<JobRow, 'workspace_id' | 'job_id'>
 }
 
 export function insertJob(tx: Tx, row: JobRow): void {
-  sendInsert(tx, 'jobs', row);
+  insertRow(tx, 'jobs', row);
 }
 
 export function readJob(
@@ -169,14 +169,9 @@ export async function deleteJobs(
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  const values = [workspaceId, JSON.stringify(jobIds)];
-  for (const table of ['job_messages', 'jobs']) {
-    await tx.runSql(
-      `DELETE FROM ${table} WHERE workspace_id = ?
-         AND job_id IN (SELECT value FROM json_each(?))`,
-      values,
-    );
-  }
+  const ofJobs = { workspace_id: workspaceId, job_id: jobIds };
+  await deleteRows(tx, 'job_messages', ofJobs);
+  await deleteRows(tx, 'jobs', ofJobs);
 }
 
 /** Of a prompt, the beginning that is enough to know its subject. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { InvitationsTable } from '../db/schema/invitations.ts';
 import { hashLinkToken } from '../people/link-token.ts';
@@ -14,7 +14,7 @@ export async function insertInvitation(
   draft: Omit<InvitationRow, 'accepted_at' | 'accepted_by' | 'revoked_at'>,
 ): Promise<InvitationRow> {
   const row: InvitationRow = { ...draft, accepted_at: null, accepted_by: null, revoked_at: null };
-  await insertRow(tx, 'invitations', row);
+  insertRow(tx, 'invitations', row);
   return row;
 }
 
@@ -128,11 +128,17 @@ export async function markInvitationAccepted(
   { workspace_id, invitation_id }: Pick<InvitationRow, 'workspace_id' | 'invitation_id'>,
   personId: string,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE invitations SET accepted_at = ?, accepted_by = ?
-     WHERE workspace_id = ? AND invitation_id = ?
-       AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ?`,
-    [tx.nowMs, personId, workspace_id, invitation_id, tx.nowMs],
+  const changes = await updateRows(
+    tx,
+    'invitations',
+    {
+      workspace_id,
+      invitation_id,
+      accepted_at: null,
+      revoked_at: null,
+      also: sql('expires_at > ?', tx.nowMs),
+    },
+    { accepted_at: tx.nowMs, accepted_by: personId },
   );
   return changes > 0;
 }

@@ -1,11 +1,11 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
 
 export type PasswordResetRow = PasswordResetsTable;
 
-const IS_OPEN = 'used_at IS NULL AND replaced_at IS NULL';
+const open = { used_at: null, replaced_at: null };
 
 export function readPasswordReset(
   reader: Reader,
@@ -27,39 +27,38 @@ export async function insertPasswordReset(
     used_at: null,
     replaced_at: null,
   };
-  await insertRow(tx, 'password_resets', row);
+  insertRow(tx, 'password_resets', row);
 }
 
 /** Replaces the unused link of a person, also an expired one. Returns how many there were. */
 export async function markPasswordResetsReplaced(tx: Tx, personId: string): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE password_resets SET replaced_at = ? WHERE person_id = ? AND ${IS_OPEN}`,
-    [tx.nowMs, personId],
+  return updateRows(
+    tx,
+    'password_resets',
+    { person_id: personId, ...open },
+    { replaced_at: tx.nowMs },
   );
-  return changes;
 }
 
 /** Marks a link as used. Returns false if it is no longer open. */
 export async function markPasswordResetUsed(tx: Tx, linkHash: string): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE password_resets SET used_at = ?
-     WHERE link_hash = ? AND ${IS_OPEN} AND expires_at > ?`,
-    [tx.nowMs, linkHash, tx.nowMs],
-  );
+  const isValid = sql('expires_at > ?', tx.nowMs);
+  const where = { link_hash: linkHash, ...open, also: isValid };
+  const changes = await updateRows(tx, 'password_resets', where, { used_at: tx.nowMs });
   return changes > 0;
 }
 
 /** Deletes the links of all people that expired before a time. */
 export async function deleteOldPasswordResets(tx: Tx, expiredBeforeMs: number): Promise<void> {
-  await tx.runSql('DELETE FROM password_resets WHERE expires_at < ?', [expiredBeforeMs]);
+  await deleteRows(tx, 'password_resets', { also: sql('expires_at < ?', expiredBeforeMs) });
 }
 
 /** Ends the unused links of all people, also expired ones. Returns how many were not expired. */
 export async function endAllPasswordResets(tx: Tx): Promise<number> {
-  const open = await tx.firstSql<{ n: number }>(
-    `SELECT COUNT(*) AS n FROM password_resets WHERE ${IS_OPEN} AND expires_at > ?`,
+  const valid = await tx.firstSql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM password_resets WHERE used_at IS NULL AND replaced_at IS NULL AND expires_at > ?`,
     [tx.nowMs],
   );
-  await tx.runSql(`UPDATE password_resets SET replaced_at = ? WHERE ${IS_OPEN}`, [tx.nowMs]);
-  return Number(open?.n ?? 0);
+  await updateRows(tx, 'password_resets', open, { replaced_at: tx.nowMs });
+  return Number(valid?.n ?? 0);
 }

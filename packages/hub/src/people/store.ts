@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 
@@ -61,7 +61,7 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
 }
 
 export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
-  await insertRow(tx, 'people', row);
+  insertRow(tx, 'people', row);
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -96,7 +96,7 @@ export async function insertSession(
     confirmed_at: tx.nowMs,
     revoked_at: null,
   };
-  await insertRow(tx, 'sessions', row);
+  insertRow(tx, 'sessions', row);
 }
 
 /** A session with the name of its person. */
@@ -152,12 +152,12 @@ export async function revokeOtherSessions(
   personId: string,
   keptSessionId: string,
 ): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE sessions SET revoked_at = ?
-     WHERE person_id = ? AND session_id <> ? AND revoked_at IS NULL`,
-    [tx.nowMs, personId, keptSessionId],
+  return updateRows(
+    tx,
+    'sessions',
+    { person_id: personId, revoked_at: null, also: sql('session_id <> ?', keptSessionId) },
+    { revoked_at: tx.nowMs },
   );
-  return changes;
 }
 
 export async function markSessionSeen(tx: Tx, sessionId: string): Promise<void> {
@@ -175,11 +175,12 @@ export async function deleteEndedSessions(
   personId: string,
   lastSeenBeforeMs: number,
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM sessions WHERE person_id = ?
-       AND (revoked_at IS NOT NULL OR expires_at <= ? OR last_seen_at <= ?)`,
-    [personId, tx.nowMs, lastSeenBeforeMs],
+  const hasEnded = sql(
+    'revoked_at IS NOT NULL OR expires_at <= ? OR last_seen_at <= ?',
+    tx.nowMs,
+    lastSeenBeforeMs,
   );
+  await deleteRows(tx, 'sessions', { person_id: personId, also: hasEnded });
 }
 
 /** Deletes sessions of all people that expired before a time. Returns how many. */
@@ -187,12 +188,13 @@ export async function deleteExpiredSessions(
   tx: Tx,
   before: { expiresAtMs: number; limit: number },
 ): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM sessions WHERE session_id IN (
+  const isOld = sql(
+    `session_id IN (
        SELECT session_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    [before.expiresAtMs, before.limit],
+    before.expiresAtMs,
+    before.limit,
   );
-  return changes;
+  return deleteRows(tx, 'sessions', { also: isOld });
 }
 
 /**

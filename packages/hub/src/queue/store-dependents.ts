@@ -1,6 +1,6 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
-import { deleteRows } from '../db/row-write.ts';
+import { deleteRows, insertNewRow, plus, sql, updateOf, writeReturning } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { QueueSettlementsTable } from '../db/schema/tables.ts';
 import type { Entry } from './entry.ts';
@@ -16,10 +16,11 @@ export async function insertDependency(
   dependsOnEntryId: string,
   entryId: string,
 ): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO queue_dependencies (workspace_id, depends_on_entry_id, entry_id)
-     VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-    [workspaceId, dependsOnEntryId, entryId],
+  await insertNewRow(
+    tx,
+    'queue_dependencies',
+    { workspace_id: workspaceId, depends_on_entry_id: dependsOnEntryId, entry_id: entryId },
+    ['workspace_id', 'depends_on_entry_id', 'entry_id'],
   );
 }
 
@@ -59,21 +60,27 @@ export async function meetDependency(
      WHERE workspace_id = ? AND depends_on_entry_id = ? ORDER BY entry_id LIMIT ?`,
     [workspaceId, doneId, limit],
   );
-  const ids = JSON.stringify(waiting.map(({ entry_id }) => entry_id));
-  const dependents = await tx.allSql<Entry>(
-    `UPDATE queue_entries SET dependencies_unmet = dependencies_unmet - 1,
-       hold = CASE WHEN status = 'pending' AND dependencies_unmet = 1 AND available_at <= ?
-           AND concurrency_key IS NULL AND prefer_agent_id IS NULL
-         THEN 'ready' ELSE hold END
-     WHERE workspace_id = ? AND entry_id IN (SELECT value FROM json_each(?)) 
-     RETURNING ${allColumns.queue_entries}`,
-    [tx.nowMs, workspaceId, ids],
+  const ids = waiting.map(({ entry_id }) => entry_id);
+  const hold = sql(
+    `CASE WHEN status = 'pending' AND dependencies_unmet = 1 AND available_at <= ?
+         AND concurrency_key IS NULL AND prefer_agent_id IS NULL
+       THEN 'ready' ELSE hold END`,
+    tx.nowMs,
   );
-  await tx.runSql(
-    `DELETE FROM queue_dependencies WHERE workspace_id = ? AND depends_on_entry_id = ?
-       AND entry_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, doneId, ids],
+  const dependents = await writeReturning<Entry>(
+    tx,
+    updateOf(
+      'queue_entries',
+      { workspace_id: workspaceId, entry_id: ids },
+      { dependencies_unmet: plus('dependencies_unmet', -1), hold },
+    ),
+    allColumns.queue_entries,
   );
+  await deleteRows(tx, 'queue_dependencies', {
+    workspace_id: workspaceId,
+    depends_on_entry_id: doneId,
+    entry_id: ids,
+  });
   const freed = dependents.filter(
     (entry) => entry.dependencies_unmet === 0 && entry.status === 'pending',
   );
@@ -81,10 +88,11 @@ export async function meetDependency(
 }
 
 export async function insertSettlement(tx: Tx, done: QueueSettlementsTable): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO queue_settlements (workspace_id, entry_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-    [done.workspace_id, done.entry_id],
-  );
+  const { workspace_id, entry_id } = done;
+  await insertNewRow(tx, 'queue_settlements', { workspace_id, entry_id }, [
+    'workspace_id',
+    'entry_id',
+  ]);
 }
 
 export async function deleteSettlement(tx: Tx, done: QueueSettlementsTable): Promise<void> {
@@ -112,9 +120,9 @@ export async function deleteDependencies(
   entryId: string,
   dependsOn: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM queue_dependencies WHERE workspace_id = ? AND entry_id = ?
-       AND depends_on_entry_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, entryId, JSON.stringify(dependsOn)],
-  );
+  await deleteRows(tx, 'queue_dependencies', {
+    workspace_id: workspaceId,
+    depends_on_entry_id: dependsOn,
+    entry_id: entryId,
+  });
 }

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { Entry } from './entry.ts';
 
@@ -11,9 +12,8 @@ import type { Entry } from './entry.ts';
  * fence refuses all earlier attempts: those that the database knows and those that it has lost.
  */
 export async function raiseEpochs(tx: Tx, epoch: number): Promise<void> {
-  await tx.runSql(`UPDATE queue_entries SET epoch = ? WHERE status NOT IN ('done', 'canceled')`, [
-    epoch,
-  ]);
+  const mayRun = sql("status NOT IN ('done', 'canceled')");
+  await updateRows(tx, 'queue_entries', { also: mayRun }, { epoch });
 }
 
 /** Running entries of all workspaces and queues. */

@@ -1,26 +1,16 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
-import { updateRows } from '../db/row-write.ts';
+import { deleteRows, insertNewRow, sql, updateRows } from '../db/row-write.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Lane } from './entry.ts';
 import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
 
 /** Creates a lane, or records that it is in use, which makes it active. */
 export async function useLane(tx: Tx, lane: Omit<Lane, 'used_at' | 'idle'>): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO queue_lanes
-       (workspace_id, lane_id, queue, repo_id, kind, requirements, used_at, idle)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-    [
-      lane.workspace_id,
-      lane.lane_id,
-      lane.queue,
-      lane.repo_id,
-      lane.kind,
-      lane.requirements,
-      tx.nowMs,
-    ],
-  );
+  await insertNewRow(tx, 'queue_lanes', { ...lane, used_at: tx.nowMs, idle: 0 }, [
+    'workspace_id',
+    'lane_id',
+  ]);
   await touchLane(tx, lane.workspace_id, lane.lane_id);
 }
 
@@ -127,19 +117,17 @@ export async function makeLanesIdle(
   place: Pick<Lane, 'workspace_id'> & Partial<LanePlace>,
   usedBeforeMs: number,
 ): Promise<void> {
-  const { workspace_id, queue, repo_id } = place;
-  const isOfRepository = queue !== undefined && repo_id !== undefined;
-  await tx.runSql(
-    `UPDATE queue_lanes SET idle = 1
-     WHERE workspace_id = ? AND idle = 0 AND used_at < ?
-       ${isOfRepository ? 'AND queue = ? AND repo_id = ?' : ''}
+  const isUnused = sql(
+    `idle = 0 AND used_at < ?
        AND NOT EXISTS (SELECT 1 FROM queue_entries e
          WHERE e.workspace_id = queue_lanes.workspace_id AND e.lane_id = queue_lanes.lane_id
            AND e.status = 'pending')
        AND lane_id NOT IN (SELECT r.lane_id FROM queue_entries r
          WHERE r.workspace_id = ? AND r.status = 'running')`,
-    [workspace_id, usedBeforeMs, ...(isOfRepository ? [queue, repo_id] : []), workspace_id],
+    usedBeforeMs,
+    place.workspace_id,
   );
+  await updateRows(tx, 'queue_lanes', { ...place, also: isUnused }, { idle: 1 });
 }
 
 /** A lane after which a walk over all lanes continues. */
@@ -167,15 +155,14 @@ export async function deleteEmptyLanes(
   workspaceId: string,
   laneIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM queue_lanes WHERE workspace_id = ? AND idle = 1
-       AND lane_id IN (SELECT value FROM json_each(?))
-       AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = queue_lanes.workspace_id
+  const isEmpty = sql(
+    `NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = queue_lanes.workspace_id
          AND e.lane_id = queue_lanes.lane_id AND e.finished_at IS NOT NULL)
        AND NOT EXISTS (SELECT 1 FROM queue_entries e WHERE e.workspace_id = queue_lanes.workspace_id
          AND e.lane_id = queue_lanes.lane_id AND e.status = 'pending')`,
-    [workspaceId, JSON.stringify(laneIds)],
   );
+  const where = { workspace_id: workspaceId, lane_id: laneIds, idle: 1, also: isEmpty } as const;
+  await deleteRows(tx, 'queue_lanes', where);
 }
 
 /** A repository, a kind, or both. */

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 
 /*
@@ -62,9 +63,5 @@ export async function deleteEntries(
   workspaceId: string,
   entryIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM queue_entries WHERE workspace_id = ?
-       AND entry_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(entryIds)],
-  );
+  await deleteRows(tx, 'queue_entries', { workspace_id: workspaceId, entry_id: entryIds });
 }

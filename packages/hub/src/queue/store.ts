@@ -1,6 +1,6 @@
 import { assert } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { sendInsert, sendUpdate, updateRows } from '../db/row-write.ts';
+import { insertRow, sendUpdate, sql, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
@@ -15,7 +15,7 @@ import type { Entry, EntryStatus, Hold } from './entry.ts';
  */
 
 export function insertEntry(tx: Tx, entry: Entry): void {
-  sendInsert(tx, 'queue_entries', entry);
+  insertRow(tx, 'queue_entries', entry);
 }
 
 export function readEntry(
@@ -249,7 +249,7 @@ export async function holdForKey(
   await updateRows(
     tx,
     'queue_entries',
-    { workspace_id, lane_id, hold: 'ready', concurrency_key },
+    { workspace_id, lane_id, concurrency_key, also: sql("hold = 'ready'") },
     { hold: 'key' },
   );
 }
@@ -408,10 +408,10 @@ export async function listKeyHeldHeads(
 
 /** Extends leases that expired while no hub was running. */
 export async function extendExpired(tx: Tx, graceMs: number): Promise<number> {
-  const { changes } = await tx.runSql(
-    `UPDATE queue_entries SET lease_expires_at = ?
-     WHERE status = 'running' AND lease_expires_at <= ?`,
-    [tx.nowMs + graceMs, tx.nowMs],
+  return updateRows(
+    tx,
+    'queue_entries',
+    { also: sql("status = 'running' AND lease_expires_at <= ?", tx.nowMs) },
+    { lease_expires_at: tx.nowMs + graceMs },
   );
-  return changes;
 }

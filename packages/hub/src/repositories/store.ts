@@ -1,7 +1,7 @@
 import { conditions } from '../db/conditions.ts';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept, firstKept } from '../db/kept-reads.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertNewRow, insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
 import type { PauseColumns } from '../workspaces/store.ts';
@@ -33,7 +33,7 @@ export function readRepositoryByHash(
 }
 
 export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  await insertRow(tx, 'repositories', row);
+  insertRow(tx, 'repositories', row);
 }
 
 export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {
@@ -126,12 +126,13 @@ export async function insertTokenRepository(
   tokenId: string,
   repoId: string,
 ): Promise<{ added: boolean }> {
-  const { changes } = await tx.runSql(
-    `INSERT INTO token_repositories (workspace_id, token_id, repo_id) VALUES (?, ?, ?)
-     ON CONFLICT DO NOTHING`,
-    [workspaceId, tokenId, repoId],
+  const added = await insertNewRow(
+    tx,
+    'token_repositories',
+    { workspace_id: workspaceId, token_id: tokenId, repo_id: repoId },
+    ['workspace_id', 'token_id', 'repo_id'],
   );
-  return { added: changes > 0 };
+  return { added };
 }
 
 export async function hasTokenRepository(

@@ -1,6 +1,7 @@
 import type {
   endpoints,
   JobCounts,
+  ListedRun,
   ResponseOf,
   RunJob,
   RunPack,
@@ -17,6 +18,11 @@ import { requireRun } from './upsert.ts';
 export interface RunReadDeps extends Pick<HubDeps, 'database'> {
   countJobsOfRun(reader: Reader, workspaceId: string, runId: string): Promise<JobCounts>;
   sumUsageOfRun(reader: Reader, workspaceId: string, runId: string): Promise<RunUsage>;
+  sumJobsOfRuns(
+    reader: Reader,
+    workspaceId: string,
+    runIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Pick<ListedRun, 'jobCounts' | 'costUsd' | 'isCut'>>>;
   listPacksOfRun(reader: Reader, workspaceId: string, runId: string): Promise<RunPack[]>;
   listJobsOfRun(
     reader: Reader,

@@ -6,6 +6,12 @@ import { presentRun } from './present.ts';
 import { listRuns } from './store.ts';
 import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upsert.ts';
 
+/** Of a run that was deleted while its page was read. */
+const noJobs = {
+  jobCounts: { pending: 0, running: 0, done: 0, failed: 0, blocked: 0, canceled: 0 },
+  ...{ costUsd: null, isCut: false },
+};
+
 export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
   const { runs } = endpoints;
   api.bind(runs.upsertV1, (input, { principal }) => upsertRunByRef(deps, principal, input));
@@ -27,6 +33,11 @@ export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
       (piece) => listRuns(deps.database.reader, workspaceId, input, piece),
       (row) => row.run_id,
     );
-    return { runs: page.items.map(presentRun), nextCursor: page.nextCursor };
+    const runIds = page.items.map((row) => row.run_id);
+    const sums = await deps.sumJobsOfRuns(deps.database.reader, workspaceId, runIds);
+    const runs = page.items.map((row) => {
+      return { ...presentRun(row), ...(sums.get(row.run_id) ?? noJobs) };
+    });
+    return { runs, nextCursor: page.nextCursor };
   });
 }

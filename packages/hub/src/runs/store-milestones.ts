@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { RunMilestonesTable } from '../db/schema/tables.ts';
 
@@ -29,7 +29,7 @@ export function listMilestones(
 }
 
 export async function appendMilestone(tx: Tx, row: MilestoneRow): Promise<void> {
-  await insertRow(tx, 'run_milestones', row);
+  insertRow(tx, 'run_milestones', row);
 }
 
 /** Deletes the milestones up to a number. */
@@ -38,9 +38,6 @@ export async function deleteMilestones(
   { workspace_id, run_id }: RunKey,
   untilSeq: number,
 ): Promise<void> {
-  await tx.runSql('DELETE FROM run_milestones WHERE workspace_id = ? AND run_id = ? AND seq <= ?', [
-    workspace_id,
-    run_id,
-    untilSeq,
-  ]);
+  const where = { workspace_id, run_id, also: sql('seq <= ?', untilSeq) };
+  await deleteRows(tx, 'run_milestones', where);
 }

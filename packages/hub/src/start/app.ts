@@ -33,7 +33,7 @@ import { serveConsole } from '../http/static-console.ts';
 import { bindIntegrationRoutes } from '../integrations/routes.ts';
 import { recordLostLease } from '../jobs/recover.ts';
 import { bindJobRoutes } from '../jobs/routes.ts';
-import { countJobsOfRun, listJobsOfRun, sumUsageOfRun } from '../jobs/run-jobs.ts';
+import { countJobsOfRun, listJobsOfRun, sumJobsOfRuns, sumUsageOfRun } from '../jobs/run-jobs.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { createFailedSignIns } from '../loops/failed-sign-ins.ts';
 import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
@@ -399,7 +399,9 @@ function bindRoutes(
   bindAgentRoutes(api, { ...deps, readJobTitles });
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
-  const runReads = { countJobsOfRun, sumUsageOfRun, listJobsOfRun, listPacksOfRun };
+  const runReads = {
+    ...{ countJobsOfRun, sumUsageOfRun, sumJobsOfRuns, listJobsOfRun, listPacksOfRun },
+  };
   bindRunRoutes(api, { ...deps, hasDecisionRequest, ...runReads });
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);

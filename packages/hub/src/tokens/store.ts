@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TokensTable } from '../db/schema/tables.ts';
 
@@ -107,7 +107,7 @@ export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
     revoked_at: null,
     created_by: draft.createdBy,
   };
-  await insertRow(tx, 'tokens', row);
+  insertRow(tx, 'tokens', row);
 }
 
 /** Revokes a token. Returns false if it was revoked already. */
@@ -146,18 +146,18 @@ export async function recordTokenUse(
   token: Pick<TokenRow, 'workspace_id' | 'token_id'>,
   use: { lastUsedAtMs: number; expiresAtMs: number },
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE tokens SET last_used_at = ?, expires_at = ?
-     WHERE workspace_id = ? AND token_id = ? AND revoked_at IS NULL AND expires_at > ?
-       AND expires_at <= ? AND (last_used_at IS NULL OR last_used_at <= ?)`,
-    [
-      use.lastUsedAtMs,
-      use.expiresAtMs,
-      token.workspace_id,
-      token.token_id,
-      use.lastUsedAtMs,
-      use.expiresAtMs,
-      use.lastUsedAtMs,
-    ],
+  const { lastUsedAtMs, expiresAtMs } = use;
+  const isOlder = sql(
+    'expires_at > ? AND expires_at <= ? AND (last_used_at IS NULL OR last_used_at <= ?)',
+    lastUsedAtMs,
+    expiresAtMs,
+    lastUsedAtMs,
+  );
+  const { workspace_id, token_id } = token;
+  await updateRows(
+    tx,
+    'tokens',
+    { workspace_id, token_id, revoked_at: null, also: isOlder },
+    { last_used_at: lastUsedAtMs, expires_at: expiresAtMs },
   );
 }

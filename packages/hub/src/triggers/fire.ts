@@ -7,7 +7,7 @@ import {
 } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
 import { fenceUntrusted } from '../context/untrusted-text.ts';
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { readRepository } from '../repositories/store.ts';
 import { ensureRun } from '../runs/ensure.ts';
@@ -119,24 +119,14 @@ async function start(
   scope: Omit<TemplateScope, 'trigger'>,
 ): Promise<Partial<FiringRow>> {
   const { workspace_id: workspaceId, repo_id: repoId, trigger_id: triggerId } = trigger;
-  const repository = await readRepository(tx, workspaceId, repoId);
-  if (repository === undefined) return refuse('repository_not_found');
-  if (repository.status === 'archived') return refuse('repository_archived');
-  const full = { ...scope, trigger: { id: triggerId, name: trigger.name } };
-  const reference = `${triggerId} ${cause.cause}`;
-  const prompt = renderPrompt(trigger.prompt_template, full, {
-    charsMax: PROMPT_CHARS_MAX,
-    fence: (source, text) => fenceUntrusted({ title: '', text, source, reference }, deps.secretKey),
-  });
-  if (prompt.trim() === '') return refuse('prompt_empty');
+  const planned = await planJob(deps, tx, trigger, cause.cause, scope);
+  if ('refused' in planned) return { outcome: 'refused', reason: planned.refused };
+  const { runRef, runTitle, prompt } = planned;
   const { run_id: runId } = await ensureRun(deps, tx, {
     workspaceId,
     repoId,
-    runRef: renderRunRef(trigger, cause, full),
-    title: renderTemplate(trigger.title_template ?? '{{trigger.name}}', full, {
-      missing: '',
-      charsMax: RUN_TITLE_CHARS_MAX,
-    }),
+    runRef,
+    title: runTitle,
     goal: prompt,
   });
   const origin = { triggerId, cause: cause.cause };
@@ -161,12 +151,40 @@ async function start(
   return { run_id: runId, job_id: row.job_id };
 }
 
-function refuse(reason: RefusalReason): Partial<FiringRow> {
-  return { outcome: 'refused', reason };
+export interface PlannedJob {
+  runRef: string;
+  runTitle: string;
+  prompt: string;
+}
+
+/** Renders the job that a trigger starts for a cause, or says why it does not. Writes nothing. */
+export async function planJob(
+  { secretKey }: Pick<HubDeps, 'secretKey'>,
+  reader: Reader,
+  trigger: TriggerRow,
+  cause: string,
+  scope: Omit<TemplateScope, 'trigger'>,
+): Promise<PlannedJob | { refused: RefusalReason }> {
+  const { workspace_id: workspaceId, repo_id: repoId, trigger_id: triggerId } = trigger;
+  const repository = await readRepository(reader, workspaceId, repoId);
+  if (repository === undefined) return { refused: 'repository_not_found' };
+  if (repository.status === 'archived') return { refused: 'repository_archived' };
+  const full = { ...scope, trigger: { id: triggerId, name: trigger.name } };
+  const reference = `${triggerId} ${cause}`;
+  const prompt = renderPrompt(trigger.prompt_template, full, {
+    charsMax: PROMPT_CHARS_MAX,
+    fence: (source, text) => fenceUntrusted({ title: '', text, source, reference }, secretKey),
+  });
+  if (prompt.trim() === '') return { refused: 'prompt_empty' };
+  const runTitle = renderTemplate(trigger.title_template ?? '{{trigger.name}}', full, {
+    missing: '',
+    charsMax: RUN_TITLE_CHARS_MAX,
+  });
+  return { runRef: renderRunRef(trigger, cause, full), runTitle, prompt };
 }
 
 /** Renders one line without control characters. A reference that is too long stays unique. */
-function renderRunRef(trigger: TriggerRow, { cause }: FiringCause, scope: TemplateScope): string {
+function renderRunRef(trigger: TriggerRow, cause: string, scope: TemplateScope): string {
   const whole = renderTemplate(trigger.run_ref_template, scope, {
     missing: cause,
     charsMax: PROMPT_CHARS_MAX,

@@ -2,7 +2,7 @@ import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import { presentTrigger } from './present.ts';
+import { presentFiring, presentTrigger } from './present.ts';
 import { requireTrigger } from './read.ts';
 import {
   changeTrigger,
@@ -12,6 +12,7 @@ import {
   enableTrigger,
 } from './save.ts';
 import { listTriggers } from './store.ts';
+import { eventOfFiring, listLatestFirings } from './store-firings.ts';
 
 export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'ids'>): void {
   const { triggers } = endpoints;
@@ -29,6 +30,13 @@ export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'id
   api.bind(triggers.get, async ({ workspaceId, triggerId }) => ({
     trigger: presentTrigger(await requireTrigger(reader, workspaceId, triggerId)),
   }));
+  api.bind(triggers.listFirings, async ({ workspaceId, triggerId }) => {
+    await requireTrigger(reader, workspaceId, triggerId);
+    const rows = await listLatestFirings(reader, workspaceId, triggerId);
+    return {
+      firings: rows.map((row) => ({ firing: presentFiring(row), eventId: eventOfFiring(row) })),
+    };
+  });
   bindSettingsRoutes(api, deps);
 }
 

@@ -1,5 +1,6 @@
+import { LATEST_FIRINGS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow } from '../db/row-write.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
@@ -8,11 +9,17 @@ export type FiringRow = TriggerFiringsTable;
 /** The event or the slot of a schedule that caused a firing. */
 export type FiringCause = Pick<FiringRow, 'cause' | 'replay' | 'missed_slots'>;
 
+const SLOT = 'slot:';
 const HOUR_MS = 60 * 60 * 1_000;
 
 /** Returns the value of the column `cause` for a slot. */
 export function causeOfSlot(slotMs: number): string {
-  return `slot:${slotMs}`;
+  return `${SLOT}${slotMs}`;
+}
+
+/** Returns the event that caused a firing, or null for a slot. */
+export function eventOfFiring({ cause }: FiringRow): string | null {
+  return cause.startsWith(SLOT) ? null : cause;
 }
 
 /** Reads the firing that started a run for this cause, if there is one. */
@@ -44,7 +51,7 @@ export async function countStartedInHour(
 }
 
 export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
-  await insertRow(tx, 'trigger_firings', row);
+  insertRow(tx, 'trigger_firings', row);
 }
 
 /** Lists all firings of a cause, in the order in which they happened. */
@@ -60,6 +67,19 @@ export function listFirings(
   );
 }
 
+/** Lists the last firings of a trigger, newest first. */
+export function listLatestFirings(
+  reader: Reader,
+  workspaceId: string,
+  triggerId: string,
+): Promise<FiringRow[]> {
+  return reader.allSql<FiringRow>(
+    `SELECT ${allColumns.trigger_firings} FROM trigger_firings
+     WHERE workspace_id = ? AND trigger_id = ? ORDER BY at DESC, cause DESC, replay DESC LIMIT ?`,
+    [workspaceId, triggerId, LATEST_FIRINGS],
+  );
+}
+
 export async function deleteFiringsOf(
   tx: Tx,
   workspaceId: string,
@@ -72,11 +92,12 @@ export async function deleteFiringsOf(
 
 /** Deletes firings of slots before a time, in all workspaces. @returns how many. */
 export async function deleteOldSlots(tx: Tx, beforeMs: number, limit: number): Promise<number> {
-  const { changes } = await tx.runSql(
-    `DELETE FROM trigger_firings WHERE (workspace_id, cause, replay, trigger_id) IN (
+  const isOld = sql(
+    `(workspace_id, cause, replay, trigger_id) IN (
        SELECT workspace_id, cause, replay, trigger_id FROM trigger_firings
        WHERE cause >= 'slot:' AND cause < 'slot;' AND at < ? ORDER BY at LIMIT ?)`,
-    [beforeMs, limit],
+    beforeMs,
+    limit,
   );
-  return changes;
+  return deleteRows(tx, 'trigger_firings', { also: isOld });
 }

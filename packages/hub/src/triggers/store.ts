@@ -66,7 +66,7 @@ export async function countTriggers(reader: Reader, workspaceId: string): Promis
 }
 
 export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
-  await insertRow(tx, 'triggers', row);
+  insertRow(tx, 'triggers', row);
 }
 
 export async function updateTrigger(

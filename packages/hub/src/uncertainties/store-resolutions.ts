@@ -15,7 +15,7 @@ export async function appendResolution(
     [draft.workspace_id, draft.uncertainty_id],
   );
   const row = { ...draft, seq: (last?.seq ?? 0) + 1 };
-  await insertRow(tx, 'resolutions', row);
+  insertRow(tx, 'resolutions', row);
   return row;
 }
 

@@ -1,7 +1,7 @@
 import { UNDO_MS_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
@@ -46,8 +46,13 @@ export async function hasDecisionRequest(
   return row !== undefined;
 }
 
+const keyOf = ({ workspace_id, uncertainty_id }: UncertaintyKey) => ({
+  workspace_id,
+  uncertainty_id,
+});
+
 export async function insertUncertainty(tx: Tx, row: UncertaintyRow): Promise<void> {
-  await insertRow(tx, 'uncertainties', row);
+  insertRow(tx, 'uncertainties', row);
 }
 
 /**
@@ -59,11 +64,17 @@ export async function updatePromoted(
   row: UncertaintyRow,
   decisionRequestId: string,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE uncertainties SET status = 'open', decision_request_id = ?, promoted_at = ?,
-       deadline_at = CASE WHEN deadline_at <= ? THEN NULL ELSE deadline_at END
-     WHERE workspace_id = ? AND uncertainty_id = ? AND status = 'assumed'`,
-    [decisionRequestId, tx.nowMs, tx.nowMs, row.workspace_id, row.uncertainty_id],
+  const deadline = sql('CASE WHEN deadline_at <= ? THEN NULL ELSE deadline_at END', tx.nowMs);
+  await updateRows(
+    tx,
+    'uncertainties',
+    { ...keyOf(row), status: 'assumed' },
+    {
+      status: 'open',
+      decision_request_id: decisionRequestId,
+      promoted_at: tx.nowMs,
+      deadline_at: deadline,
+    },
   );
 }
 
@@ -78,10 +89,11 @@ export async function updateResolved(
   row: UncertaintyRow,
   { supersede, handOverAtMs }: { supersede: boolean; handOverAtMs: number | null },
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE uncertainties SET status = 'resolved', resolved_at = ?, hand_over_at = ?
-     WHERE workspace_id = ? AND uncertainty_id = ?${supersede ? '' : " AND status <> 'resolved'"}`,
-    [tx.nowMs, handOverAtMs, row.workspace_id, row.uncertainty_id],
+  const changes = await updateRows(
+    tx,
+    'uncertainties',
+    { ...keyOf(row), ...(supersede ? {} : { also: sql("status <> 'resolved'") }) },
+    { status: 'resolved', resolved_at: tx.nowMs, hand_over_at: handOverAtMs },
   );
   return changes > 0;
 }
@@ -95,10 +107,11 @@ const IS_HAND_OVER_DUE = `(hand_over_at <= ? OR hand_over_at - ${UNDO_MS_MAX} > 
  * @returns false when it was handed over, withdrawn or superseded since it was listed.
  */
 export async function updateHandedOver(tx: Tx, ref: UncertaintyKey): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE uncertainties SET hand_over_at = NULL
-     WHERE workspace_id = ? AND uncertainty_id = ? AND ${IS_HAND_OVER_DUE}`,
-    [ref.workspace_id, ref.uncertainty_id, tx.nowMs, tx.nowMs],
+  const changes = await updateRows(
+    tx,
+    'uncertainties',
+    { ...keyOf(ref), also: sql(IS_HAND_OVER_DUE, tx.nowMs, tx.nowMs) },
+    { hand_over_at: null },
   );
   return changes > 0;
 }
@@ -109,14 +122,8 @@ export async function updateWithdrawn(
   ref: UncertaintyKey,
   state: Pick<UncertaintyRow, 'status' | 'resolved_at' | 'hand_over_at'>,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE uncertainties SET status = ?, resolved_at = ?, hand_over_at = ?
-     WHERE workspace_id = ? AND uncertainty_id = ?`,
-    [
-      ...[state.status, state.resolved_at, state.hand_over_at],
-      ...[ref.workspace_id, ref.uncertainty_id],
-    ],
-  );
+  const { status, resolved_at, hand_over_at } = state;
+  await updateRows(tx, 'uncertainties', keyOf(ref), { status, resolved_at, hand_over_at });
 }
 
 /** Uncertainties of all workspaces whose answer is to be handed over now. */
@@ -158,11 +165,14 @@ export async function updateAnswersSeen(
   jobId: string,
   uncertaintyId: string | null,
 ): Promise<void> {
-  await tx.runSql(
-    `UPDATE uncertainties SET answer_seen_at = ?
-     WHERE workspace_id = ? AND answer_job_id = ? AND answer_seen_at IS NULL
-       ${uncertaintyId === null ? '' : 'AND uncertainty_id = ?'}`,
-    [tx.nowMs, workspaceId, jobId, ...(uncertaintyId === null ? [] : [uncertaintyId])],
+  await updateRows(
+    tx,
+    'uncertainties',
+    {
+      ...{ workspace_id: workspaceId, answer_job_id: jobId, answer_seen_at: null },
+      ...(uncertaintyId === null ? {} : { uncertainty_id: uncertaintyId }),
+    },
+    { answer_seen_at: tx.nowMs },
   );
 }
 

@@ -1,5 +1,12 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
+import {
+  deleteOf,
+  deleteRows,
+  insertRow,
+  sql,
+  updateRows,
+  writeReturning,
+} from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
@@ -30,7 +37,7 @@ export function readNewestStored(
 }
 
 export async function insertUpload(tx: Tx, row: UploadRow): Promise<void> {
-  await insertRow(tx, 'uploads', row);
+  insertRow(tx, 'uploads', row);
 }
 
 /** @returns false when the upload was stored already. */
@@ -65,12 +72,17 @@ export function deleteUnfinishedUploads(
   tx: Tx,
   before: { expiresAtMs: number; limit: number },
 ): Promise<CountedUpload[]> {
-  return tx.allSql<CountedUpload>(
-    `DELETE FROM uploads WHERE status = 'pending' AND (workspace_id, upload_id) IN (
+  const isExpired = sql(
+    `(workspace_id, upload_id) IN (
        SELECT workspace_id, upload_id FROM uploads
-       WHERE status = 'pending' AND expires_at < ? ORDER BY expires_at LIMIT ?)
-     RETURNING workspace_id, job_id, size_bytes`,
-    [before.expiresAtMs, before.limit],
+       WHERE status = 'pending' AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    before.expiresAtMs,
+    before.limit,
+  );
+  return writeReturning<CountedUpload>(
+    tx,
+    deleteOf('uploads', { status: 'pending', also: isExpired }),
+    'workspace_id, job_id, size_bytes',
   );
 }
 
@@ -79,7 +91,7 @@ export async function insertObject(
   tx: Tx,
   row: Omit<UploadObjectRow, 'created_at'>,
 ): Promise<void> {
-  await insertRow(tx, 'upload_objects', { ...row, created_at: tx.nowMs });
+  insertRow(tx, 'upload_objects', { ...row, created_at: tx.nowMs });
 }
 
 export async function deleteObject(

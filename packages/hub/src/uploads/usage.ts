@@ -1,5 +1,6 @@
 import { HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, plus, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import type { UploadsTable } from '../db/schema/uploads.ts';
 
 /** How many bytes of uploads a workspace and a job may have. */
@@ -44,11 +45,12 @@ async function addWithin(
         'uploads/delete, or send less.',
     );
   }
-  await tx.runSql(
-    `INSERT INTO upload_usage (workspace_id, job_id, size_bytes) VALUES (?, ?, ?)
-     ON CONFLICT (workspace_id, job_id)
-     DO UPDATE SET size_bytes = upload_usage.size_bytes + excluded.size_bytes`,
-    [workspaceId, jobId, bytes],
+  await upsertRow(
+    tx,
+    'upload_usage',
+    { workspace_id: workspaceId, job_id: jobId, size_bytes: bytes },
+    ['workspace_id', 'job_id'],
+    { size_bytes: plus('upload_usage.size_bytes', bytes) },
   );
 }
 
@@ -58,17 +60,19 @@ export async function removeUsage(tx: Tx, uploads: readonly CountedUpload[]): Pr
     const { workspace_id: workspaceId, job_id: jobId } = upload;
     const bytes = countedBytes(upload);
     for (const counted of jobId === null ? [ALL_JOBS] : [ALL_JOBS, jobId]) {
-      await tx.runSql(
-        `UPDATE upload_usage SET size_bytes = size_bytes - ?
-         WHERE workspace_id = ? AND job_id = ?`,
-        [bytes, workspaceId, counted],
+      await updateRows(
+        tx,
+        'upload_usage',
+        { workspace_id: workspaceId, job_id: counted },
+        { size_bytes: plus('size_bytes', -bytes) },
       );
     }
     if (jobId !== null) {
-      await tx.runSql(
-        'DELETE FROM upload_usage WHERE workspace_id = ? AND job_id = ? AND size_bytes <= 0',
-        [workspaceId, jobId],
-      );
+      await deleteRows(tx, 'upload_usage', {
+        workspace_id: workspaceId,
+        job_id: jobId,
+        also: sql('size_bytes <= 0'),
+      });
     }
   }
 }

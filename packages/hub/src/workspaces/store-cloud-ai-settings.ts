@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
+import { upsertRow } from '../db/row-write.ts';
 import type { CloudAiSettingsTable } from '../db/schema/cloud-ai-jobs.ts';
 import { allColumns } from '../db/schema/columns.ts';
 
@@ -15,12 +16,5 @@ export function readCloudAiSettingsRow(
 }
 
 export async function putCloudAiSettingsRow(tx: Tx, row: CloudAiSettingsRow): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO cloud_ai_settings
-       (workspace_id, summarize_sources, draft_decision_answers, model)
-     VALUES (?, ?, ?, ?)
-     ON CONFLICT (workspace_id) DO UPDATE SET summarize_sources = excluded.summarize_sources,
-       draft_decision_answers = excluded.draft_decision_answers, model = excluded.model`,
-    [row.workspace_id, row.summarize_sources, row.draft_decision_answers, row.model],
-  );
+  await upsertRow(tx, 'cloud_ai_settings', row, ['workspace_id']);
 }

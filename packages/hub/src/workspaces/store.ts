@@ -84,7 +84,7 @@ export async function insertWorkspace(
     redact_secrets: 1,
     ...notPaused,
   };
-  await insertRow(tx, 'workspaces', row);
+  insertRow(tx, 'workspaces', row);
   return row;
 }
 

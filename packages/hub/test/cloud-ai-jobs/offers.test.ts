@@ -52,7 +52,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
     ask: (values: Partial<UncertaintiesTable> = {}) =>
       database.write(null, async (tx) => {
         const row = uncertaintyOf(workspaceId, values);
-        await insertRow(tx, 'uncertainties', row);
+        insertRow(tx, 'uncertainties', row);
         return { row, offered: await offerDecisionDraft(deps, tx, row) };
       }),
     summaryOf: (itemId: string) =>

@@ -95,7 +95,6 @@ const namesOf = (prefix: string, count: number) =>
 
 test('concurrent actions share transactions, and each gets its own answers', async (t) => {
   const database = await openHub(t);
-  // Statements are described at their first use and merged after that.
   for (const prefix of ['first', 'second', 'third']) {
     const names = namesOf(prefix, 60);
     const transactions = await runConcurrently(database, names, async (tx, name, at) => {

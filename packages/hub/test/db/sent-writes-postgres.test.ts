@@ -66,7 +66,7 @@ const act = (
     ),
   );
 
-/** A lone action merges nothing, and statements are merged from their second use. */
+/** A lone action merges nothing. */
 const sets = [
   ['lone', 1],
   ['first', 20],
@@ -80,18 +80,20 @@ const insertNote = (tx: Tx, note: string) =>
   tx.runSql('INSERT INTO notes (workspace_id, note) VALUES (?, ?)', ['home', note]);
 
 const sendNote = (tx: Tx, note: string, amount: number) =>
-  tx.send('INSERT INTO notes (workspace_id, note, amount) VALUES (?, ?, ?)', [
-    'home',
-    note,
-    amount,
-  ]);
+  tx.send({
+    verb: 'insert',
+    table: 'notes',
+    set: { workspace_id: 'home', note, amount },
+    where: {},
+  });
 
 const sendAmount = (tx: Tx, note: string, amount: number) =>
-  tx.send('UPDATE notes SET amount = ? WHERE workspace_id = ? AND note = ?', [
-    amount,
-    'home',
-    note,
-  ]);
+  tx.send({
+    verb: 'update',
+    table: 'notes',
+    set: { amount },
+    where: { workspace_id: 'home', note },
+  });
 
 test('writes that are sent are there for the next read and at the end, in their order', async (t) => {
   const database = await openHub(t);

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { HubError } from '../../src/base/errors.ts';
 import { actFor } from '../../src/db/acting-caller.ts';
-import type { Reader, Tx } from '../../src/db/engine.ts';
+import type { Reader, RowWrite, Tx } from '../../src/db/engine.ts';
 import { migrate, SchemaVersionError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { Connection } from '../../src/db/sqlite/sqlite-connection.ts';
@@ -68,15 +68,28 @@ test('an action that throws leaves nothing, and the others of its transaction co
   assert.deepEqual(await list(), ['a', 'b']);
 });
 
+const insertNote = (note: string): RowWrite => ({
+  verb: 'insert',
+  table: 'notes',
+  set: { note },
+  where: {},
+});
+const renameNote = (from: string, to: string): RowWrite => ({
+  verb: 'update',
+  table: 'notes',
+  set: { note: to },
+  where: { note: from },
+});
+
 test('a write that is sent changes one row, or its action fails', async (t) => {
   const { database, list } = await createNotes(t);
   await database.write(null, async (tx) => {
-    tx.send('INSERT INTO notes (note) VALUES (?)', ['a']);
-    tx.send('UPDATE notes SET note = ? WHERE note = ?', ['b', 'a']);
+    tx.send(insertNote('a'));
+    tx.send(renameNote('a', 'b'));
   });
   const missed = database.write(null, async (tx) => {
-    tx.send('INSERT INTO notes (note) VALUES (?)', ['c']);
-    tx.send('UPDATE notes SET note = ? WHERE note = ?', ['d', 'missing']);
+    tx.send(insertNote('c'));
+    tx.send(renameNote('missing', 'd'));
   });
   await assert.rejects(missed, /changed 0 rows instead of one/);
   assert.deepEqual(await list(), ['b']);

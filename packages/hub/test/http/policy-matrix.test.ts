@@ -217,8 +217,10 @@ const verdicts = {
   integrationEventsList: integrators,
   integrationEventsGet: integrators,
   integrationEventsReplay: { ...fullOnly, integrateOnly: 'ok' },
+  integrationEventsTestTrigger: integrators,
   triggersList: integrators,
   triggersGet: integrators,
+  triggersListFirings: integrators,
   changesStream: { ...fullOnly, viewer: 'ok', readOnly: 'ok' },
 } satisfies Record<string, Record<Caller, string>>;
 

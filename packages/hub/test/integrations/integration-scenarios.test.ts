@@ -139,5 +139,40 @@ compareIdAnswers('unknown and foreign triggers and events get the same answer', 
       return { workspaceId: world.home.workspaceId, triggerId };
     },
   },
+  {
+    endpoint: triggers.listFirings,
+    field: 'triggerId',
+    unknown: `trg_${unknown}`,
+    foreign: () => foreignTrigger,
+    error: 'TRIGGER_NOT_FOUND',
+    async body(world, triggerId) {
+      foreignTrigger = await addTriggerRow(world, world.other, CANARY);
+      return { workspaceId: world.home.workspaceId, triggerId };
+    },
+  },
+  {
+    endpoint: integrationEvents.testTrigger,
+    field: 'triggerId',
+    unknown: `trg_${unknown}`,
+    foreign: () => foreignTrigger,
+    error: 'TRIGGER_NOT_FOUND',
+    async body(world, triggerId) {
+      foreignTrigger = await addTriggerRow(world, world.other, CANARY);
+      const eventId = await addEvent(world, world.home);
+      return { workspaceId: world.home.workspaceId, eventId, triggerId };
+    },
+  },
+  {
+    endpoint: integrationEvents.testTrigger,
+    field: 'eventId',
+    unknown: `ing_${unknown}`,
+    foreign: () => foreignEvent,
+    error: 'EVENT_NOT_FOUND',
+    async body(world, eventId) {
+      foreignEvent = await addEvent(world, world.other, CANARY);
+      const triggerId = await addTriggerRow(world, world.home);
+      return { workspaceId: world.home.workspaceId, eventId, triggerId };
+    },
+  },
   ...eventQuestions,
 ]);

@@ -16,8 +16,8 @@ function noteStatements(tx: Tx, texts: string[]): Tx {
       return (...values: unknown[]) => {
         const [statement] = values;
         if (typeof statement === 'string') texts.push(statement);
-        else if (name === 'write' || name === 'sendRow') {
-          texts.push(toStatement(statement as RowWrite).sql);
+        else if (name === 'write' || name === 'send') {
+          texts.push(toStatement(statement as RowWrite).text);
         }
         return member.apply(target, values);
       };

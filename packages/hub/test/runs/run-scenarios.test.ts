@@ -166,3 +166,30 @@ test('runs are listed newest first, in pages, with any filter', async (t) => {
   assert.deepEqual((await list({ runRef: 'a', repoId })).ids, [ids[2]]);
   assert.deepEqual((await list({ repoId: 'repo_none' })).ids, []);
 });
+
+test('a listed run has the number of its jobs by status and their cost', async (t) => {
+  const h = await startHomeWorld(t);
+  const { workspaceId, repoId } = h.home;
+  const at = { workspaceId, repoId };
+  const { runId } = await h.call(runs.upsertV1, { ...at, runRef: 'one', status: 'planned' });
+  const { runId: empty } = await h.call(runs.upsertV1, { ...at, runRef: 'two', status: 'planned' });
+  const job = { ...at, runId, kind: 'work', prompt: 'Work.' } as const;
+  const agentId = await h.addAgent(h.home, 'builder');
+  for (const costUsd of [1, 0.5]) {
+    const { jobId } = await h.call(endpoints.jobs.enqueue, job);
+    const claimed = await h.call(endpoints.jobs.claimNext, { workspaceId, agentId });
+    assert.equal(claimed.jobId, jobId);
+    const end = { workspaceId, agentId, jobId, outcome: 'done', usage: { costUsd } } as const;
+    await h.call(endpoints.jobs.complete, end);
+  }
+  await h.call(endpoints.jobs.enqueue, job);
+  const listed = (await h.call(runs.list, { workspaceId })).runs;
+  const counts = { pending: 0, running: 0, done: 0, failed: 0, blocked: 0, canceled: 0 };
+  assert.deepEqual(
+    listed.map(({ runId: id, jobCounts, costUsd, isCut }) => ({ id, jobCounts, costUsd, isCut })),
+    [
+      { id: empty, jobCounts: counts, costUsd: null, isCut: false },
+      { id: runId, jobCounts: { ...counts, pending: 1, done: 2 }, costUsd: 1.5, isCut: false },
+    ],
+  );
+});

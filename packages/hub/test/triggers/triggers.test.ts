@@ -120,6 +120,53 @@ test('a trigger that cannot start a run says why, and the event is kept', async 
   assert.ok(repoId !== '');
 });
 
+test('a test says what a trigger would do with an event, and changes nothing', async (t) => {
+  const world = await startIntegrationWorld(t);
+  const { workspaceId, repoId } = world.home;
+  const { eventId } = await world.ingest({ data: { number: 9 } });
+  const where = [{ path: 'data.number', op: 'eq' as const, value: 9 }];
+  const fits = await world.addTrigger({ enabled: false, match: { where }, priority: 3 });
+  const other = await world.addTrigger({ match: { type: 'issue.closed' } });
+  const empty = await world.addTrigger({ promptTemplate: '{{event.data.none}}' });
+  const ask = async (triggerId: string) =>
+    (await world.call(integrationEvents.testTrigger, { workspaceId, eventId, triggerId })).test;
+  const would = await ask(fits.triggerId);
+  assert.partialDeepStrictEqual(would, {
+    ...{ failed: null, refused: null },
+    job: { repoId, priority: 3, runRef: 'issue-9', runTitle: 'Issues' },
+  });
+  assert.match(would.job?.prompt ?? '', /Untrusted text .*health check/s);
+  assert.deepEqual(await ask(other.triggerId), { failed: 'type', refused: null, job: null });
+  assert.deepEqual(await ask(empty.triggerId), {
+    ...{ failed: null, refused: 'prompt_empty', job: null },
+  });
+  for (const table of ['jobs', 'runs', 'trigger_firings'] as const) {
+    assert.equal(await countRows(world, table), 0, table);
+  }
+  const schedule = await world.addTrigger({ type: 'schedule', cron: '0 9 * * *' });
+  const ref = { workspaceId, eventId, triggerId: schedule.triggerId };
+  const { body } = await world.send(integrationEvents.testTrigger.path, ref);
+  assert.equal(body.error, 'INVALID_REQUEST');
+});
+
+test('the latest firings of a trigger are listed, each with its event', async (t) => {
+  const world = await startIntegrationWorld(t);
+  const { workspaceId } = world.home;
+  const { triggerId } = await world.addTrigger({ hourlyCap: 1 });
+  await world.addTrigger();
+  const first = await world.ingest();
+  world.clock.advance(1);
+  const second = await world.ingest();
+  const { firings } = await world.call(triggers.listFirings, { workspaceId, triggerId });
+  assert.deepEqual(
+    firings.map(({ eventId, firing }) => [eventId, firing.outcome, firing.jobId !== null]),
+    [
+      [second.eventId, 'capped', false],
+      [first.eventId, 'started', true],
+    ],
+  );
+});
+
 test('a replay matches the current triggers and starts nothing twice', async (t) => {
   const world = await startIntegrationWorld(t);
   const { workspaceId } = world.home;

@@ -28,6 +28,8 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
   const formRef = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState(initial);
   const [faults, setFaults] = useState<FieldErrors<Name>>({});
+  /** Counts the attempts: only they move the focus, not the mending of a field. */
+  const [attempt, setAttempt] = useState(0);
   const refused = refusalsOf(failure, Object.keys(initial), fieldOfCode);
   // The hub's refusal is shown until the person changes a field or sends the form again.
   const [changedSince, setChangedSince] = useState<Error | null>(null);
@@ -38,9 +40,9 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
     formRef.current?.querySelector<HTMLInputElement>('input:not([readonly])')?.focus();
   }, [takesFocus]);
   useEffect(() => {
-    if (failure === null && Object.keys(faults).length === 0) return;
+    if (failure === null && attempt === 0) return;
     formRef.current?.querySelector<HTMLInputElement>('[aria-invalid=true]')?.focus();
-  }, [failure, faults]);
+  }, [failure, attempt]);
 
   function setField(name: Name, value: string): void {
     setValues((current) => ({ ...current, [name]: value }));
@@ -69,6 +71,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
         event.preventDefault();
         const found = check(values);
         setFaults(found);
+        setAttempt((count) => count + 1);
         if (Object.keys(found).length === 0) send(values);
       },
     },
@@ -77,7 +80,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
       required: true,
       value: values[name],
       error: errors[name],
-      onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
         setField(name, event.target.value),
     }),
   };

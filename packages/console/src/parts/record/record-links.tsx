@@ -24,6 +24,14 @@ export function RepositoryLink({ slug, name, repoId }: RecordLinkProps & { repoI
   );
 }
 
+export function JobLink({ slug, name, jobId }: RecordLinkProps & { jobId: string }) {
+  return (
+    <Link to="/w/$slug/jobs/$jobId" params={{ slug, jobId }} className={recordLinkClasses}>
+      {name}
+    </Link>
+  );
+}
+
 export function AgentLink({ slug, name, agentId }: RecordLinkProps & { agentId: string }) {
   return (
     <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }} className={recordLinkClasses}>

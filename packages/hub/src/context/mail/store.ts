@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../../db/engine.ts';
-import { deleteRows } from '../../db/row-write.ts';
+import { deleteRows, upsertRow } from '../../db/row-write.ts';
 import { allColumns } from '../../db/schema/columns.ts';
 import type { MailAccountsTable } from '../../db/schema/context.ts';
 
@@ -57,32 +57,8 @@ export function listSealedMailAccounts(
   );
 }
 
-const columns = [
-  'workspace_id',
-  'account_id',
-  'name',
-  'host',
-  'port',
-  'tls_mode',
-  'ca_certificate',
-  'user_name',
-  'auth_kind',
-  'sealed_secret',
-  'mailboxes',
-  'created_by',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof MailAccountRow)[];
-
 export async function writeMailAccount(tx: Tx, row: MailAccountRow): Promise<void> {
-  const set = columns
-    .filter((name) => name !== 'workspace_id' && name !== 'account_id')
-    .map((name) => `${name} = excluded.${name}`);
-  await tx.runSql(
-    `INSERT INTO mail_accounts (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-     ON CONFLICT (workspace_id, account_id) DO UPDATE SET ${set.join(', ')}`,
-    columns.map((name) => row[name]),
-  );
+  await upsertRow(tx, 'mail_accounts', row, ['workspace_id', 'account_id']);
 }
 
 export async function deleteMailAccountRow(

@@ -57,20 +57,23 @@ export const postgresWords: WordIndex = {
     const { workspaceId, itemId } = item;
     const terms = item.title.count + item.text.count;
     const known = await deleteRow(tx, workspaceId, itemId);
-    const words = await tx.firstSql<WorkspaceWords>(
+    const { rows } = await tx.runSql(
       `INSERT INTO context_search_workspaces AS w (workspace_id, rows_written, items, terms)
        VALUES (?, 1, 1, ?)
        ON CONFLICT (workspace_id) DO UPDATE SET rows_written = w.rows_written + 1,
          items = w.items + ?, terms = w.terms + ?
        RETURNING ${WORDS}`,
       [workspaceId, terms, known === undefined ? 1 : 0, terms - (known?.terms ?? 0)],
+      { verb: 'insert', table: 'context_search_workspaces' },
     );
+    const [words] = rows as WorkspaceWords[];
     assert(words !== undefined, 'an upsert that returns its row returns one');
     const keys = keysOf(item, words.workspace_no, words.rows_written);
     await tx.runSql(
       `INSERT INTO context_search (workspace_id, item_id, row_no, terms, keys)
        VALUES (?, ?, ?, ?, ?)`,
       [workspaceId, itemId, words.rows_written, terms, keys],
+      { verb: 'insert', table: 'context_search' },
     );
   },
 
@@ -81,6 +84,7 @@ export const postgresWords: WordIndex = {
       `UPDATE context_search_workspaces SET items = items - 1, terms = terms - ?
        WHERE workspace_id = ?`,
       [known.terms, workspaceId],
+      { verb: 'update', table: 'context_search_workspaces' },
     );
   },
 
@@ -93,15 +97,17 @@ export const postgresWords: WordIndex = {
   },
 };
 
-function deleteRow(
+async function deleteRow(
   tx: Tx,
   workspaceId: string,
   itemId: string,
 ): Promise<{ terms: number } | undefined> {
-  return tx.firstSql<{ terms: number }>(
+  const { rows } = await tx.runSql(
     'DELETE FROM context_search WHERE workspace_id = ? AND item_id = ? RETURNING terms',
     [workspaceId, itemId],
+    { verb: 'delete', table: 'context_search' },
   );
+  return (rows as { terms: number }[])[0];
 }
 
 class PostgresWordSearch implements WordSearch {

@@ -25,6 +25,10 @@ const fields = [
   { field: 'text', frequency: 1 },
 ];
 
+interface IndexRow {
+  row_id: number;
+}
+
 export const sqliteWords: WordIndex = {
   split(text) {
     const terms = indexedTermsOf(text);
@@ -34,28 +38,35 @@ export const sqliteWords: WordIndex = {
   async write(tx, item) {
     const { workspaceId, itemId } = item;
     await deleteWords(tx, workspaceId, itemId);
-    const added = await tx.firstSql<{ row_id: number }>(
+    const { rows } = await tx.runSql(
       'INSERT INTO context_search_rows (workspace_id, item_id) VALUES (?, ?) RETURNING row_id',
       [workspaceId, itemId],
+      { verb: 'insert', table: 'context_search_rows' },
     );
+    const [added] = rows as IndexRow[];
     assert(added !== undefined, 'an insert that returns its row returns one');
-    await tx.runSql('INSERT INTO context_search (rowid, title, text) VALUES (?, ?, ?)', [
-      added.row_id,
-      wordsOf(item, item.title),
-      wordsOf(item, item.text),
-    ]);
+    await tx.runSql(
+      'INSERT INTO context_search (rowid, title, text) VALUES (?, ?, ?)',
+      [added.row_id, wordsOf(item, item.title), wordsOf(item, item.text)],
+      { verb: 'insert', table: 'context_search' },
+    );
   },
   delete: deleteWords,
   open: async (reader, query) => openSearch(reader, query),
 };
 
 async function deleteWords(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  const known = await tx.firstSql<{ row_id: number }>(
+  const { rows } = await tx.runSql(
     `DELETE FROM context_search_rows WHERE workspace_id = ? AND item_id = ? RETURNING row_id`,
     [workspaceId, itemId],
+    { verb: 'delete', table: 'context_search_rows' },
   );
+  const [known] = rows as IndexRow[];
   if (known === undefined) return;
-  await tx.runSql('DELETE FROM context_search WHERE rowid = ?', [known.row_id]);
+  await tx.runSql('DELETE FROM context_search WHERE rowid = ?', [known.row_id], {
+    verb: 'delete',
+    table: 'context_search',
+  });
 }
 
 function openSearch(reader: Reader, query: SearchQuery): WordSearch {

@@ -1,3 +1,6 @@
+import type { RowWrite, SqlValue } from '../engine.ts';
+import { assign, piecesOf } from '../row-write.ts';
+
 /*
  * The texts of statements on PostgreSQL: numbered placeholders, and merged statements, which do for
  * many rows of values at once what the original does for one.
@@ -11,26 +14,26 @@ const numbered = new Map<string, string>();
 export function numberPlaceholders(text: string): string {
   const known = numbered.get(text);
   if (known !== undefined) return known;
-  let count = 0;
-  const replaced = text.replace(/'(?:[^']|'')*'|\?/g, (part) =>
-    part === '?' ? `$${++count}` : part,
-  );
+  const replaced = replacePlaceholders(text, (at) => `$${at + 1}`);
   if (numbered.size < NUMBERED_MAX) numbered.set(text, replaced);
   return replaced;
+}
+
+function replacePlaceholders(text: string, place: (at: number) => string): string {
+  let at = 0;
+  return text.replace(/'(?:[^']|'')*'|\?/g, (part) => (part === '?' ? place(at++) : part));
 }
 
 /** The column of a merged answer that numbers the row of values that a row belongs to. */
 export const ORDINAL = '~';
 
 export interface MergedStatement {
-  /** Takes an array for each parameter of the original statement. */
   text: string;
+  /** An array for each column of values. */
+  arrays: SqlValue[][];
   /** Whether the answer has the column `ORDINAL`; if not, each row of values changes one row. */
   numbersRows: boolean;
 }
-
-const insertShape = /^\s*(INSERT INTO \w+\s*\([^)]*\))\s*VALUES\s*\((.*)\)\s*$/is;
-const updateShape = /^\s*(UPDATE \w+ SET .*?)\s(WHERE .*)$/is;
 
 /**
  * Makes an UPDATE fail unless it changes the expected number of rows: what is sent together with
@@ -44,40 +47,82 @@ export function requireChanges(text: string, count: string): string {
     ELSE CAST(COUNT(*) || ' rows changed, not ' || ${count} AS integer) END FROM changed`;
 }
 
-/**
- * Merges a statement with itself for many rows of values; null when that is not possible, as for a
- * write that returns rows or has ON CONFLICT. What the statement returns for one row of values must
- * not depend on what it does for another.
- *
- * - A SELECT runs once for each row of values, within LATERAL.
- * - An INSERT inserts one row for each.
- * - An UPDATE joins the rows of values. Callers must ensure that no two of them name the same row.
- *
- * @param text with `$1`, `$2`, …
- * @param types the types of its parameters, such as `text` or `bigint`.
- */
-export function mergeStatement(text: string, types: readonly string[]): MergedStatement | null {
-  if (types.length === 0) return null;
-  const names = types.map((_type, at) => `p${at + 1}`);
-  const arrays = types.map((type, at) => `$${at + 1}::${type}[]`);
-  const source = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS v(${names.join(', ')}, "${ORDINAL}")`;
-  const body = text.replace(/\$(\d+)/g, 'v.p$1');
+/** Whether `mergeWrites` can merge writes of this shape. */
+export function isMergeable({ verb, conflict, returning }: RowWrite): boolean {
+  return verb !== 'delete' && conflict === undefined && returning === undefined;
+}
 
-  if (/^\s*SELECT\b/i.test(body)) {
-    return {
-      text: `SELECT v."${ORDINAL}", q.* FROM ${source} CROSS JOIN LATERAL (${body}) AS q`,
-      numbersRows: true,
-    };
+/** Merges SELECTs of one text: it runs once for each row of values, within LATERAL. */
+export function mergeReads(
+  text: string,
+  rows: readonly (readonly SqlValue[])[],
+): MergedStatement | null {
+  const source = sourceOf(rows);
+  if (source === null) return null;
+  const body = text.replace(/\$(\d+)/g, (_all, number) => source.places[Number(number) - 1] ?? '');
+  return {
+    text: `SELECT v."${ORDINAL}", q.* FROM ${source.text} CROSS JOIN LATERAL (${body}) AS q`,
+    arrays: source.arrays,
+    numbersRows: true,
+  };
+}
+
+/**
+ * Merges mergeable writes of one text. What one changes must not depend on what another does, and
+ * no two updates may choose the same row: callers have the keys for that.
+ */
+export function mergeWrites(
+  write: RowWrite,
+  rows: readonly (readonly SqlValue[])[],
+): MergedStatement | null {
+  const source = sourceOf(rows);
+  if (source === null) return null;
+  const { cells, conditions } = piecesOf(write);
+  const columns = Object.keys(write.set);
+  const isInsert = write.verb === 'insert';
+  const body = isInsert
+    ? `INSERT INTO ${write.table} (${columns.join(', ')}) SELECT ${cells.join(', ')}`
+    : `UPDATE ${write.table} SET ${assign(columns, cells)}`;
+  const end = isInsert ? '' : ` WHERE ${conditions.join(' AND ')} RETURNING v."${ORDINAL}"`;
+  const mark = ' FROM values_of_rows';
+  const text = replacePlaceholders(`${body}${mark}${end}`, (at) => source.places[at] ?? '');
+  return {
+    text: text.replace(mark, () => ` FROM ${source.text}`),
+    arrays: source.arrays,
+    numbersRows: !isInsert,
+  };
+}
+
+/** Rows of values as a table `v`, and what stands for each value; null: none has a type. */
+function sourceOf(
+  rows: readonly (readonly SqlValue[])[],
+): { text: string; places: string[]; arrays: SqlValue[][] } | null {
+  const names: string[] = [];
+  const types: string[] = [];
+  const arrays: SqlValue[][] = [];
+  const places = (rows[0] ?? []).map((_value, at) => {
+    const values = rows.map((row) => row[at] ?? null);
+    const type = typeOf(values);
+    // NULL gets its type from where it stands, as a parameter does.
+    if (type === null) return 'NULL';
+    const name = `p${arrays.push(values)}`;
+    names.push(name);
+    types.push(`$${arrays.length}::${type}[]`);
+    return `v.${name}`;
+  });
+  if (arrays.length === 0) return null;
+  const columns = [...names, `"${ORDINAL}"`].join(', ');
+  const text = `unnest(${types.join(', ')}) WITH ORDINALITY AS v(${columns})`;
+  return { text, places, arrays };
+}
+
+/** The type that values have on PostgreSQL; null: all are null. */
+function typeOf(values: readonly SqlValue[]): 'text' | 'bigint' | 'double precision' | null {
+  let type: 'bigint' | 'double precision' | null = null;
+  for (const value of values) {
+    if (typeof value === 'string') return 'text';
+    if (value === null) continue;
+    type = Number.isInteger(value) && type !== 'double precision' ? 'bigint' : 'double precision';
   }
-  if (/\b(ON CONFLICT|RETURNING)\b/i.test(body)) return null;
-  const update = updateShape.exec(body);
-  if (update !== null) {
-    const [, set, where] = update;
-    return { text: `${set} FROM ${source} ${where} RETURNING v."${ORDINAL}"`, numbersRows: true };
-  }
-  const insert = insertShape.exec(body);
-  if (insert !== null) {
-    return { text: `${insert[1]} SELECT ${insert[2]} FROM ${source}`, numbersRows: false };
-  }
-  return null;
+  return type;
 }

@@ -27,7 +27,6 @@ import {
   type WaitingAction,
 } from './run-transaction.ts';
 import { ShortReads } from './short-reads.ts';
-import { StatementMerger } from './statement-merger.ts';
 import { type ServerWait, waitForServer } from './wait-for-server.ts';
 
 export interface PostgresOptions {
@@ -79,7 +78,7 @@ interface Scope {
 /**
  * PostgreSQL, which several hubs may share. Advisory locks take the place of SQLite's single writer
  * (see `Database.write`). Group commit: the actions of a scope that wait in one turn of the event
- * loop share one transaction; concurrent ones also share statements (`statement-merger.ts`). The
+ * loop share one transaction; concurrent ones also share statements (`merging-runner.ts`). The
  * next transaction of concurrent actions starts when the statements of the one before are done: two
  * that ran statements at once would share each statement among half as many actions, but one may
  * run statements while the other commits.
@@ -90,7 +89,6 @@ export class PostgresDatabase implements Database {
   warnings: readonly string[] = [];
   readonly #readers: Sessions;
   readonly #writers: Sessions;
-  readonly #merger: StatementMerger;
   readonly #earlyReads = new EarlyReads();
   readonly #clock: TestClock;
   readonly #elapsedMs: () => number;
@@ -108,7 +106,6 @@ export class PostgresDatabase implements Database {
     const base = { url, limits, isPooled };
     this.#readers = new Sessions({ ...base, sessionsMax: readersMax });
     this.#writers = new Sessions({ ...base, sessionsMax: sessionsMax - readersMax });
-    this.#merger = new StatementMerger(this.#readers);
     this.#clock = clock;
     this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
     const longReadsMax = Math.max(1, Math.floor(readersMax * LONG_READS_SHARE));
@@ -157,7 +154,6 @@ export class PostgresDatabase implements Database {
       await Promise.all(this.#running);
       await nextTurn();
     }
-    await this.#merger.close();
     await Promise.all([this.#readers.close(), this.#writers.close()]);
   }
 
@@ -253,7 +249,7 @@ export class PostgresDatabase implements Database {
         scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
-      const shared = { merger: this.#merger, earlyReads: this.#earlyReads, clock: this.#clock };
+      const shared = { earlyReads: this.#earlyReads, clock: this.#clock };
       const restarts = await this.#run(actions, (session) =>
         runConcurrent(session, ids, actions, { ...shared, onCommitting }),
       );

@@ -1,5 +1,5 @@
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, KeptReads, SqlValue, Tx } from '../engine.ts';
+import type { BatchedWork, KeptReads, RowWrite, SqlValue, Tx } from '../engine.ts';
 import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
@@ -7,14 +7,19 @@ import type { Answer } from './postgres-session.ts';
 
 /** Runs the statements of an action: a session, or a runner that merges statements. */
 export interface StatementRunner {
-  query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>>;
+  /** @param merging what it has in common with others of the same text; null: they stay apart. */
+  query<Row>(
+    text: string,
+    values: readonly SqlValue[],
+    merging?: 'read' | RowWrite | null,
+  ): Promise<Answer<Row>>;
   /** Absent in a session, which serves a single action at a time. */
   runBatched?<Input, Output>(work: BatchedWork<Input, Output>, input: Input): Promise<Output>;
   /**
    * Sends a write later, and fails the transaction if it does not change exactly one row. Absent in
    * a session, which sends it at once.
    */
-  send?(sender: object, text: string, values: readonly SqlValue[]): void;
+  send?(sender: object, text: string, values: readonly SqlValue[], write: RowWrite): void;
 }
 
 /** The beginning of a transaction, whose answer the first reads do not wait for. */
@@ -61,9 +66,10 @@ export function openTx(
     requireBegun();
     hasWritten = true;
   }
-  async function query<Row>(sql: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
-    if (!isRead(sql)) noteWrite();
-    return runner.query<Row>(numberPlaceholders(sql), values);
+  async function read<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    const merging = isRead(sql) ? 'read' : null;
+    if (merging === null) noteWrite();
+    return (await runner.query<Row>(numberPlaceholders(sql), values, merging)).rows;
   }
   async function sendNow(text: string, values: readonly SqlValue[]): Promise<void> {
     const { changes } = await runner.query(text, values);
@@ -80,30 +86,31 @@ export function openTx(
     get hasWritten() {
       return hasWritten;
     },
-    allSql: async <Row>(sql: string, values: readonly SqlValue[]) =>
-      (await query<Row>(sql, values)).rows,
+    allSql: read,
     firstSql: async <Row>(sql: string, values: readonly SqlValue[]) =>
-      (await query<Row>(sql, values)).rows[0],
-    write(write) {
-      const { sql, values } = toStatement(write);
-      return tx.runSql(sql, values);
-    },
-    runSql: async (sql, values) => ({ changes: (await query(sql, values)).changes }),
-    send(sql, values) {
+      (await read<Row>(sql, values))[0],
+    async write(write) {
       noteWrite();
-      const text = numberPlaceholders(sql);
+      const { text, values } = toStatement(write);
+      return runner.query<object>(numberPlaceholders(text), values, write);
+    },
+    async runSql(sql, values) {
+      noteWrite();
+      return runner.query<object>(numberPlaceholders(sql), values);
+    },
+    send(write) {
+      noteWrite();
+      const statement = toStatement(write);
+      const { values } = statement;
+      const text = numberPlaceholders(statement.text);
       if (runner.send !== undefined) {
-        runner.send(tx, text, values);
+        runner.send(tx, text, values, write);
         return;
       }
       const answer = sendNow(text, values);
       // `settleSent` reports it; meanwhile it must not count as unhandled.
       answer.catch(() => undefined);
       sent.push(answer);
-    },
-    sendRow(write) {
-      const { sql, values } = toStatement(write);
-      tx.send(sql, values);
     },
     async settleSent() {
       await Promise.all(sent);

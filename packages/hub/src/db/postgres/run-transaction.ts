@@ -3,6 +3,7 @@ import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
 import type { EarlyReads } from './early-reads.ts';
 import { numberPlaceholders } from './merged-statement.ts';
+import { MergingRunner } from './merging-runner.ts';
 import {
   isConflict,
   isContention,
@@ -15,7 +16,6 @@ import {
 } from './postgres-errors.ts';
 import type { Session } from './postgres-session.ts';
 import { type ActionTx, NotBegun, openTx } from './postgres-tx.ts';
-import type { StatementMerger } from './statement-merger.ts';
 
 /** An action that waits to run. */
 export interface WaitingAction {
@@ -140,7 +140,6 @@ export async function runExclusive(
 }
 
 export interface ConcurrentOptions {
-  merger: StatementMerger;
   earlyReads: EarlyReads;
   clock: TestClock;
   /** Called when the statements are done and only the commit is left. */
@@ -159,15 +158,16 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { merger, earlyReads, clock, onCommitting }: ConcurrentOptions,
+  { earlyReads, clock, onCommitting }: ConcurrentOptions,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
-  const statements = merger.open(session, beginning, actions.length);
+  const statements = new MergingRunner(session, beginning, actions.length);
   const reads = earlyReads.open(
-    async (sql, values) => (await statements.query<object>(numberPlaceholders(sql), values)).rows,
+    async (sql, values) =>
+      (await statements.query<object>(numberPlaceholders(sql), values, 'read')).rows,
     () => beginning.nowMs !== null,
   );
   let isSpoiled = false;

@@ -389,6 +389,16 @@ export interface AuditEntriesTable {
   hash: string;
 }
 
+/** An entry that is scheduled for deletion, as it was when it was scheduled. */
+export interface EntryRemovalsTable {
+  workspace_id: string;
+  entry_id: string;
+  queue: QueueName;
+  finished_at: number;
+  /** Sequence number of its last event; 0 without a timeline. */
+  last_seq: number;
+}
+
 /** A file of the archive. */
 export interface ArchivePartsTable {
   workspace_id: string;
@@ -445,5 +455,6 @@ export interface Schema
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;
+  entry_removals: EntryRemovalsTable;
   schema_migrations: SchemaMigrationsTable;
 }

@@ -1,4 +1,4 @@
-import type { KeptRead, KeptReads, SqlValue } from '../engine.ts';
+import type { KeptRead, KeptReads, RowWrite, SqlValue, TextWrite } from '../engine.ts';
 
 /** How long a change by another process, such as a CLI command, may go unnoticed. */
 const OTHERS_UNNOTICED_MS_MAX = 1_000;
@@ -31,7 +31,8 @@ export class KeptRows implements KeptReads {
   readonly #source: RowSource;
   readonly #elapsedMs: () => number;
   readonly #tables = new Map<KeptRead, KeptTable>();
-  readonly #bySource = new Map<string, KeptTable[]>();
+  /** The rows that depend on a table, and on which column; null: on all. */
+  readonly #bySource = new Map<string, { column: string | null; kept: KeptTable }[]>();
   #dataVersion = 0;
   #checkedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -57,14 +58,19 @@ export class KeptRows implements KeptReads {
     return rows as readonly Row[];
   }
 
-  /** Drops what depends on a table, or on columns of it. */
-  noteWrite(sources: readonly string[] | 'any'): void {
-    if (sources === 'any') {
+  /**
+   * Drops what depends on a table, or on the columns that are updated.
+   *
+   * @param write undefined: not known.
+   */
+  noteWrite(write: TextWrite | RowWrite | undefined): void {
+    if (write === undefined) {
       this.clear();
       return;
     }
-    for (const source of sources) {
-      for (const table of this.#bySource.get(source) ?? []) empty(table);
+    const updated = write.verb === 'update' && 'set' in write ? write.set : null;
+    for (const { column, kept } of this.#bySource.get(write.table) ?? []) {
+      if (column === null || updated === null || Object.hasOwn(updated, column)) empty(kept);
     }
   }
 
@@ -77,17 +83,11 @@ export class KeptRows implements KeptReads {
     const table: KeptTable = { rows: new Map(), sizeBytes: 0, version: 0 };
     this.#tables.set(read, table);
     for (const source of read.sources) {
-      this.#addSource(source, table);
-      const [name = '', column] = source.split('.');
-      if (column !== undefined) this.#addSource(`${name}.*`, table);
+      const [name = '', column = null] = source.split('.');
+      const known = this.#bySource.get(name) ?? [];
+      this.#bySource.set(name, [...known, { column, kept: table }]);
     }
     return table;
-  }
-
-  #addSource(source: string, table: KeptTable): void {
-    const tables = this.#bySource.get(source);
-    if (tables === undefined) this.#bySource.set(source, [table]);
-    else tables.push(table);
   }
 
   #keep(table: KeptTable, key: string, rows: readonly object[]): void {
@@ -112,27 +112,4 @@ function empty(table: KeptTable): void {
   table.rows.clear();
   table.sizeBytes = 0;
   table.version += 1;
-}
-
-const writePattern =
-  /\b(?:(INSERT|REPLACE|DELETE)\b[\w\s]*?\b(?:INTO|FROM)\s+"?(\w+)|UPDATE\s+"?(\w+)"?(?:\s+AS\s+\w+)?\s+SET\b)/gi;
-
-/**
- * The sources that a statement writes: the name of each table, with `table.column` for the columns
- * of an update, and `table.*` for rows that are inserted or deleted.
- */
-export function sourcesWritten(sql: string): readonly string[] | 'any' {
-  const sources = new Set<string>();
-  for (const match of sql.matchAll(writePattern)) {
-    const [, , changed, updated] = match;
-    if (changed !== undefined) sources.add(changed).add(`${changed}.*`);
-    if (updated === undefined) continue;
-    sources.add(updated);
-    // Names before `=` in the conditions are taken for columns that are set: too many do no harm.
-    for (const [, column] of sql.slice(match.index).matchAll(/\b(\w+)"?\s*=/g)) {
-      sources.add(`${updated}.${column}`);
-    }
-  }
-  const isQuery = /^\s*(?:SELECT|WITH)\b/i.test(sql);
-  return sources.size === 0 && !isQuery ? 'any' : [...sources];
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { StartError } from '../data-directory.ts';
-import type { Reader, SqlValue } from '../engine.ts';
-import { KeptRows, sourcesWritten } from './kept-rows.ts';
+import type { Reader, RowWrite, SqlValue, TextWrite, Written } from '../engine.ts';
+import { KeptRows } from './kept-rows.ts';
 
 /** How long opening waits for a lock of another process, such as a CLI command. */
 const OPEN_BUSY_MS = 10_000;
@@ -18,8 +18,6 @@ interface Prepared {
   /** An object with every column of the rows, in their order; null until the first row. */
   shape: Readonly<Record<string, null>> | null;
   columns: readonly string[];
-  /** The sources that it writes, for the rows that are kept. */
-  writes: ReturnType<typeof sourcesWritten>;
 }
 
 export interface ConnectionOptions {
@@ -37,7 +35,8 @@ export class Connection implements Reader {
   readonly kept: KeptRows | null;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  readonly #runStatements = new Map<string, Pick<Prepared, 'statement' | 'writes'>>();
+  /** Those that write; null: it returns rows. */
+  readonly #writes = new Map<string, StatementSync | null>();
 
   constructor(path: string, options: ConnectionOptions) {
     this.kept =
@@ -101,19 +100,25 @@ export class Connection implements Reader {
     return pages - copied;
   }
 
-  /** Runs a statement and returns how many rows it changed. */
-  run(sql: string, values: readonly SqlValue[]): number {
-    let prepared = this.#runStatements.get(sql);
-    if (prepared === undefined) {
-      const statement = this.#db.prepare(sql);
-      // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
-      // are too large for a number, and reading one would throw after the statement has run.
-      statement.setReadBigInts(true);
-      const writes = sourcesWritten(sql);
-      prepared = this.#keep(sql, this.#runStatements, { statement, writes });
+  /** Runs a statement that writes. */
+  write(text: string, values: readonly SqlValue[], about?: TextWrite | RowWrite): Written {
+    let statement = this.#writes.get(text);
+    if (statement === undefined) {
+      statement = this.#keep(text, this.#writes, this.#prepareWrite(text));
     }
-    this.kept?.noteWrite(prepared.writes);
-    return Number(prepared.statement.run(...values).changes);
+    this.kept?.noteWrite(about);
+    if (statement !== null) return { changes: Number(statement.run(...values).changes), rows: [] };
+    const rows = this.#all<object>(text, values);
+    return { changes: rows.length, rows };
+  }
+
+  #prepareWrite(text: string): StatementSync | null {
+    const statement = this.#db.prepare(text);
+    if (statement.columns().length > 0) return null;
+    // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
+    // are too large for a number, and reading one would throw after the statement has run.
+    statement.setReadBigInts(true);
+    return statement;
   }
 
   /** Runs a statement of transactions, such as COMMIT. */
@@ -130,8 +135,11 @@ export class Connection implements Reader {
   }
 
   async allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+    return this.#all(sql, values);
+  }
+
+  #all<Row>(sql: string, values: readonly SqlValue[]): Row[] {
     const prepared = this.#prepare(sql);
-    if (prepared.writes.length > 0) this.kept?.noteWrite(prepared.writes);
     // With setReturnArrays a row is a list of values, which the types do not express. The author of
     // the statement vouches for the type of its rows.
     const rows = prepared.statement.all(...values) as unknown as SQLOutputValue[][];
@@ -140,14 +148,13 @@ export class Connection implements Reader {
 
   async firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
     const prepared = this.#prepare(sql);
-    if (prepared.writes.length > 0) this.kept?.noteWrite(prepared.writes);
     const row = prepared.statement.get(...values) as unknown as SQLOutputValue[] | undefined;
     return row === undefined ? undefined : (shapeRow(prepared, row) as Row);
   }
 
   close(): void {
     this.#statements.clear();
-    this.#runStatements.clear();
+    this.#writes.clear();
     this.#db.close();
   }
 
@@ -156,8 +163,7 @@ export class Connection implements Reader {
     if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
     statement.setReturnArrays(true);
-    const writes = sourcesWritten(sql);
-    return this.#keep(sql, this.#statements, { statement, shape: null, columns: [], writes });
+    return this.#keep(sql, this.#statements, { statement, shape: null, columns: [] });
   }
 
   #keep<T>(sql: string, statements: Map<string, T>, made: T): T {

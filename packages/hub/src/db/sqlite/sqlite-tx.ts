@@ -1,5 +1,13 @@
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, KeptReads, RowWrite, SqlValue, Tx } from '../engine.ts';
+import type {
+  BatchedWork,
+  KeptReads,
+  RowWrite,
+  SqlValue,
+  TextWrite,
+  Tx,
+  Written,
+} from '../engine.ts';
 import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import type { Connection } from './sqlite-connection.ts';
@@ -32,25 +40,22 @@ export class SqliteTx implements Tx {
     return this.#writer.firstSql(sql, values);
   }
 
-  write(write: RowWrite): Promise<{ changes: number }> {
-    const { sql, values } = toStatement(write);
-    return this.runSql(sql, values);
+  async write(write: RowWrite): Promise<Written> {
+    const { text, values } = toStatement(write);
+    this.hasWritten = true;
+    return this.#writer.write(text, values, write);
   }
 
-  async runSql(sql: string, values: readonly SqlValue[]): Promise<{ changes: number }> {
+  async runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written> {
     this.hasWritten = true;
-    return { changes: this.#writer.run(sql, values) };
+    return this.#writer.write(sql, values, about);
   }
 
-  send(sql: string, values: readonly SqlValue[]): void {
+  send(write: RowWrite): void {
+    const { text, values } = toStatement(write);
     this.hasWritten = true;
-    const changes = this.#writer.run(sql, values);
+    const { changes } = this.#writer.write(text, values, write);
     if (changes !== 1) throw new Error(`a statement changed ${changes} rows instead of one`);
-  }
-
-  sendRow(write: RowWrite): void {
-    const { sql, values } = toStatement(write);
-    this.send(sql, values);
   }
 
   /** No-op: SQLite has a single writer. */

@@ -1,25 +1,40 @@
 import type { Reader, Tx } from '../../db/engine.ts';
-import { updateRows } from '../../db/row-write.ts';
+import {
+  deleteOf,
+  insertNewRow,
+  plus,
+  sql,
+  updateOf,
+  updateRows,
+  writeReturning,
+} from '../../db/row-write.ts';
 import { allColumns } from '../../db/schema/columns.ts';
 import type { UploadExtractsTable } from '../../db/schema/uploads.ts';
 
 export type ExtractRow = UploadExtractsTable;
 export type ExtractKey = Pick<ExtractRow, 'workspace_id' | 'content_hash' | 'format'>;
 
-const KEY = 'workspace_id = ? AND content_hash = ? AND format = ?';
-
 /** Requests the text of a document, unless it was requested before. */
 export async function insertExtract(
   tx: Tx,
   row: ExtractKey & Pick<ExtractRow, 'upload_id'>,
 ): Promise<void> {
-  await tx.runSql(
-    `INSERT INTO upload_extracts
-       (workspace_id, content_hash, format, upload_id, status, attempts, available_at, truncated,
-        created_at)
-     VALUES (?, ?, ?, ?, 'pending', 0, ?, 0, ?)
-     ON CONFLICT DO NOTHING`,
-    [row.workspace_id, row.content_hash, row.format, row.upload_id, tx.nowMs, tx.nowMs],
+  await insertNewRow(
+    tx,
+    'upload_extracts',
+    {
+      ...keyOf(row),
+      upload_id: row.upload_id,
+      status: 'pending',
+      reason: null,
+      attempts: 0,
+      available_at: tx.nowMs,
+      truncated: 0,
+      context_item_id: null,
+      created_at: tx.nowMs,
+      finished_at: null,
+    },
+    ['workspace_id', 'content_hash', 'format'],
   );
 }
 
@@ -40,22 +55,28 @@ export function claimDueExtracts(
   tx: Tx,
   { limit, attemptMs }: { limit: number; attemptMs: number },
 ): Promise<ExtractRow[]> {
-  return tx.allSql<ExtractRow>(
-    `UPDATE upload_extracts SET attempts = attempts + 1, available_at = ?
-     WHERE status = 'pending' AND (workspace_id, content_hash, format) IN (
+  const isDue = sql(
+    `(workspace_id, content_hash, format) IN (
        SELECT workspace_id, content_hash, format FROM upload_extracts
-       WHERE status = 'pending' AND available_at <= ? ORDER BY available_at LIMIT ?)
-     RETURNING ${allColumns.upload_extracts}`,
-    [tx.nowMs + attemptMs, tx.nowMs, limit],
+       WHERE status = 'pending' AND available_at <= ? ORDER BY available_at LIMIT ?)`,
+    tx.nowMs,
+    limit,
   );
+  const claim = updateOf(
+    'upload_extracts',
+    { status: 'pending', also: isDue },
+    { attempts: plus('attempts', 1), available_at: tx.nowMs + attemptMs },
+  );
+  return writeReturning<ExtractRow>(tx, claim, allColumns.upload_extracts);
 }
 
 /** Cancels an attempt that failed for reasons outside the document; it is due again later. */
 export async function returnExtract(tx: Tx, key: ExtractKey, delayMs: number): Promise<void> {
-  await tx.runSql(
-    `UPDATE upload_extracts SET attempts = attempts - 1, available_at = ?
-     WHERE ${KEY} AND status = 'pending'`,
-    [tx.nowMs + delayMs, ...valuesOf(key)],
+  await updateRows(
+    tx,
+    'upload_extracts',
+    { ...keyOf(key), status: 'pending' },
+    { attempts: plus('attempts', -1), available_at: tx.nowMs + delayMs },
   );
 }
 
@@ -65,11 +86,12 @@ export async function finishExtract(
   key: ExtractKey,
   end: Pick<ExtractRow, 'status' | 'reason' | 'truncated' | 'context_item_id'>,
 ): Promise<boolean> {
-  const { changes } = await tx.runSql(
-    `UPDATE upload_extracts
-     SET status = ?, reason = ?, truncated = ?, context_item_id = ?, finished_at = ?
-     WHERE ${KEY} AND status = 'pending'`,
-    [end.status, end.reason, end.truncated, end.context_item_id, tx.nowMs, ...valuesOf(key)],
+  const { status, reason, truncated, context_item_id } = end;
+  const changes = await updateRows(
+    tx,
+    'upload_extracts',
+    { ...keyOf(key), status: 'pending' },
+    { status, reason, truncated, context_item_id, finished_at: tx.nowMs },
   );
   return changes > 0;
 }
@@ -94,14 +116,14 @@ export async function deleteExtractsOf(
   workspaceId: string,
   contentHash: string,
 ): Promise<string[]> {
-  const rows = await tx.allSql<{ context_item_id: string | null }>(
-    `DELETE FROM upload_extracts WHERE workspace_id = ? AND content_hash = ?
-     RETURNING context_item_id`,
-    [workspaceId, contentHash],
+  const rows = await writeReturning<{ context_item_id: string | null }>(
+    tx,
+    deleteOf('upload_extracts', { workspace_id: workspaceId, content_hash: contentHash }),
+    'context_item_id',
   );
   return rows.flatMap(({ context_item_id: itemId }) => (itemId === null ? [] : [itemId]));
 }
 
-function valuesOf({ workspace_id, content_hash, format }: ExtractKey): string[] {
-  return [workspace_id, content_hash, format];
+function keyOf({ workspace_id, content_hash, format }: ExtractKey): ExtractKey {
+  return { workspace_id, content_hash, format };
 }

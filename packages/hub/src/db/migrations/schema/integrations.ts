@@ -101,6 +101,7 @@ export const integrationTables = [
   `CREATE UNIQUE INDEX trigger_firings_started ON trigger_firings
     (workspace_id, trigger_id, cause)
     WHERE outcome = 'started'`,
+  'CREATE INDEX trigger_firings_latest ON trigger_firings (workspace_id, trigger_id, at)',
   `CREATE INDEX trigger_firings_by_time ON trigger_firings (workspace_id, trigger_id, at)
     WHERE outcome = 'started'`,
   // Only firings of schedules; those of events are deleted with their events.

@@ -1,14 +1,13 @@
-import { HubError } from '../../base/errors.ts';
-import type { BatchedWork, SqlValue } from '../engine.ts';
-import { isRead } from '../is-read.ts';
+import type { BatchedWork, RowWrite, SqlValue } from '../engine.ts';
 import {
+  isMergeable,
   type MergedStatement,
-  mergeStatement,
+  mergeReads,
+  mergeWrites,
   ORDINAL,
   requireChanges,
 } from './merged-statement.ts';
-import { isUnavailable } from './postgres-errors.ts';
-import type { Answer, Session, Sessions } from './postgres-session.ts';
+import type { Answer, Session } from './postgres-session.ts';
 import { type Beginning, openTx, type StatementRunner } from './postgres-tx.ts';
 
 interface WaitingStatement {
@@ -17,9 +16,17 @@ interface WaitingStatement {
   reject: (error: unknown) => void;
 }
 
+/** Statements of the same text that actions wait for. */
+interface WaitingStatements {
+  /** What they have in common, if they can be merged. */
+  merging: 'read' | RowWrite | null;
+  waiting: WaitingStatement[];
+}
+
 /** Writes of the same text that no action waits for, at most one of each sender. */
 interface SentWrites {
   text: string;
+  write: RowWrite;
   values: (readonly SqlValue[])[];
 }
 
@@ -29,94 +36,21 @@ interface WaitingInput {
   reject: (error: unknown) => void;
 }
 
-/** The merged version of each text; null: it cannot be merged; absent: not known yet. */
-type Plans = Map<string, MergedStatement | null>;
-
 /**
- * Merges statements of the same text that are asked for at the same time. It asks PostgreSQL itself
- * for the parameter types of a statement, once for each text.
+ * Runs the statements of the actions of one transaction. Those of the same text that are asked for
+ * at the same time are merged.
  */
-export class StatementMerger {
-  readonly #sessions: Sessions;
-  readonly #plans: Plans = new Map();
-  /** Questions for parameter types in progress, by text. */
-  readonly #describing = new Map<string, Promise<void>>();
-
-  /** @param sessions to ask for types: such a question must not make a transaction fail. */
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
-  }
-
-  /** @param actions how many share the transaction; a single one never waits for others. */
-  open(session: Session, beginning: Beginning, actions: number): MergingRunner {
-    const planOf = (text: string) => this.#planOf(text);
-    return new MergingRunner(session, { beginning, isLone: actions === 1, planOf });
-  }
-
-  #planOf(text: string): MergedStatement | null {
-    const plan = this.#plans.get(text);
-    if (plan === undefined && !this.#describing.has(text)) {
-      const making = this.#makePlan(text).finally(() => this.#describing.delete(text));
-      this.#describing.set(text, making);
-    }
-    return plan ?? null;
-  }
-
-  /** Resolves when no question is in progress. */
-  async close(): Promise<void> {
-    await Promise.all(this.#describing.values());
-  }
-
-  /** Until the plan exists, and also if the question fails, statements run one by one. */
-  async #makePlan(text: string): Promise<void> {
-    try {
-      const types = await this.#sessions.use(async (session) => {
-        // In a transaction, so that it is one session also behind a pooler.
-        await session.script('BEGIN');
-        try {
-          await session.script(`PREPARE described AS ${text}`);
-          const { rows } = await session.query<{ types: string[] }>(
-            `SELECT parameter_types::text[] AS types FROM pg_prepared_statements
-             WHERE name = 'described'`,
-            [],
-          );
-          await session.script('DEALLOCATE described; COMMIT');
-          return rows[0]?.types ?? [];
-        } catch (error) {
-          await session.script('ROLLBACK');
-          throw error;
-        }
-      });
-      this.#plans.set(text, mergeStatement(text, types));
-    } catch (error) {
-      // The database is unavailable: the next statement with this text asks again.
-      if (isUnavailable(error) || error instanceof HubError) return;
-      // Statements that fail to prepare are not merged; executing them reports the error.
-      this.#plans.set(text, null);
-    }
-  }
-}
-
-interface MergingOptions {
-  beginning: Beginning;
-  /** Whether the transaction has one action only. */
-  isLone: boolean;
-  planOf: (text: string) => MergedStatement | null;
-}
-
-/** Runs the statements of the actions of one transaction. */
 export class MergingRunner implements StatementRunner {
   readonly #session: Session;
   readonly #beginning: Beginning;
   readonly #isLone: boolean;
-  readonly #planOf: (text: string) => MergedStatement | null;
   /** Writes that have not left yet, in their order. */
   #sent: SentWrites[] = [];
   /** The place in `#sent` of the latest write of each sender. */
   #latest = new Map<object, number>();
   /** The answers to the writes that have left. */
   readonly #answers: Promise<unknown>[] = [];
-  #statements = new Map<string, WaitingStatement[]>();
+  #statements = new Map<string, WaitingStatements>();
   readonly #batches = new Map<BatchedWork<never, unknown>, WaitingInput[]>();
   /**
    * Batched work in progress; more of it waits. Claims do not skip the rows that their own
@@ -125,19 +59,23 @@ export class MergingRunner implements StatementRunner {
   readonly #running = new Set<BatchedWork<never, unknown>>();
   #isSending = false;
 
-  constructor(session: Session, { beginning, isLone, planOf }: MergingOptions) {
+  /** @param actions how many share the transaction; a single one never waits for others. */
+  constructor(session: Session, beginning: Beginning, actions: number) {
     this.#session = session;
     this.#beginning = beginning;
-    this.#isLone = isLone;
-    this.#planOf = planOf;
+    this.#isLone = actions === 1;
   }
 
-  query<Row>(text: string, values: readonly SqlValue[]): Promise<Answer<Row>> {
+  query<Row>(
+    text: string,
+    values: readonly SqlValue[],
+    merging: 'read' | RowWrite | null = null,
+  ): Promise<Answer<Row>> {
     return new Promise((resolve, reject) => {
-      const waiting = this.#statements.get(text) ?? [];
-      this.#statements.set(text, waiting);
+      const statements = this.#statements.get(text) ?? { merging, waiting: [] };
+      this.#statements.set(text, statements);
       // The author of the statement vouches for the type of its rows.
-      waiting.push({ values, resolve: resolve as (answer: Answer) => void, reject });
+      statements.waiting.push({ values, resolve: resolve as (answer: Answer) => void, reject });
       this.#sendSoon();
     });
   }
@@ -152,10 +90,10 @@ export class MergingRunner implements StatementRunner {
   }
 
   /** Writes of a sender keep their order, and writes of several senders share a statement. */
-  send(sender: object, text: string, values: readonly SqlValue[]): void {
+  send(sender: object, text: string, values: readonly SqlValue[], write: RowWrite): void {
     const from = (this.#latest.get(sender) ?? -1) + 1;
     const found = this.#sent.findIndex((writes, at) => at >= from && writes.text === text);
-    const at = found < 0 ? this.#sent.push({ text, values: [] }) - 1 : found;
+    const at = found < 0 ? this.#sent.push({ text, write, values: [] }) - 1 : found;
     this.#sent[at]?.values.push(values);
     this.#latest.set(sender, at);
   }
@@ -188,7 +126,7 @@ export class MergingRunner implements StatementRunner {
     for (const [work] of batches) this.#batches.delete(work);
     this.#session.together(() => {
       this.#sendWrites();
-      for (const [text, waiting] of statements) this.#ask(text, waiting);
+      for (const [text, asked] of statements) this.#ask(text, asked);
       for (const [work, waiting] of batches) void this.#runBatch(work, waiting);
     });
   }
@@ -206,25 +144,23 @@ export class MergingRunner implements StatementRunner {
     }
   }
 
-  #write({ text, values }: SentWrites): Promise<unknown>[] {
-    const plan = values.length > 1 ? this.#planOf(text) : null;
-    if (plan !== null) {
-      const checked = plan.numbersRows ? requireChanges(plan.text, 'cardinality($1)') : plan.text;
-      return [this.#session.query(checked, columnsOf(values))];
+  #write({ text, write, values }: SentWrites): Promise<unknown>[] {
+    const merged = values.length > 1 ? mergeWrites(write, values) : null;
+    if (merged !== null) {
+      const checked = merged.numbersRows
+        ? requireChanges(merged.text, 'cardinality($1)')
+        : merged.text;
+      return [this.#session.query(checked, merged.arrays)];
     }
-    const checked = isUpdate.test(text) ? requireChanges(`${text} RETURNING 1`, '1') : text;
+    const checked = write.verb === 'update' ? requireChanges(`${text} RETURNING 1`, '1') : text;
     return values.map((row) => this.#session.query(checked, row));
   }
 
-  #ask(text: string, waiting: WaitingStatement[]): void {
-    if (waiting.length > 1 && isRead(text)) this.#askDistinct(text, shareAnswers(waiting));
-    else this.#askDistinct(text, waiting);
-  }
-
-  #askDistinct(text: string, waiting: WaitingStatement[]): void {
-    const plan = waiting.length > 1 ? this.#planOf(text) : null;
-    if (plan !== null) {
-      void this.#askMerged(plan, waiting);
+  #ask(text: string, { merging, waiting: asked }: WaitingStatements): void {
+    const waiting = merging === 'read' && asked.length > 1 ? shareAnswers(asked) : asked;
+    const merged = waiting.length > 1 ? merge(text, merging, waiting) : null;
+    if (merged !== null) {
+      void this.#askMerged(merged, waiting);
       return;
     }
     for (const { values, resolve, reject } of waiting) {
@@ -232,11 +168,10 @@ export class MergingRunner implements StatementRunner {
     }
   }
 
-  async #askMerged(plan: MergedStatement, waiting: WaitingStatement[]): Promise<void> {
-    const arrays = columnsOf(waiting.map(({ values }) => values));
+  async #askMerged(merged: MergedStatement, waiting: WaitingStatement[]): Promise<void> {
     try {
-      const answer = await this.#session.queryArrays(plan.text, arrays);
-      const answers = plan.numbersRows
+      const answer = await this.#session.queryArrays(merged.text, merged.arrays);
+      const answers = merged.numbersRows
         ? dealRows(answer, waiting.length)
         : oneEach(answer.changes, waiting.length);
       for (const [at, each] of answers.entries()) waiting[at]?.resolve(each);
@@ -263,12 +198,15 @@ export class MergingRunner implements StatementRunner {
   }
 }
 
-const isUpdate = /^\s*UPDATE\b/i;
-
-/** An array for each parameter, from rows of values. */
-function columnsOf(rows: readonly (readonly SqlValue[])[]): SqlValue[][] {
-  const width = rows[0]?.length ?? 0;
-  return Array.from({ length: width }, (_none, at) => rows.map((values) => values[at] ?? null));
+function merge(
+  text: string,
+  merging: 'read' | RowWrite | null,
+  waiting: readonly WaitingStatement[],
+): MergedStatement | null {
+  if (merging === null) return null;
+  const rows = waiting.map(({ values }) => values);
+  if (merging === 'read') return mergeReads(text, rows);
+  return isMergeable(merging) ? mergeWrites(merging, rows) : null;
 }
 
 /**

@@ -1,0 +1,138 @@
+import type { ChatTeam } from '@signalbox/contract';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { callHub } from '../../api/hub-call.ts';
+import { chatTeamsQuery } from '../../api/settings-queries.ts';
+import { plainText } from '../../format/text.ts';
+import { showToast } from '../dialog/toast.ts';
+import { Button } from '../form/button.tsx';
+import { ConfirmButton } from '../form/confirm-button.tsx';
+import { TextField } from '../form/field.tsx';
+import { foundFaults, useFormFields } from '../form/form-fields.ts';
+import { EmptyState } from '../status/empty-state.tsx';
+import { ErrorNotice } from '../status/error-notice.tsx';
+import { RelativeTime } from '../text/relative-time.tsx';
+import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
+
+/** The chat teams whose messages come to the workspace. */
+export function ChatTeams({ workspaceId }: { workspaceId: string }) {
+  const query = useQuery(chatTeamsQuery(workspaceId));
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <Section
+      title="Chat teams"
+      description="Messages of a chat team become context and events of this workspace."
+      action={
+        !isAdding && (
+          <Button look="primary" onClick={() => setAdding(true)}>
+            Add a team
+          </Button>
+        )
+      }
+    >
+      {isAdding && <TeamForm workspaceId={workspaceId} onClose={() => setAdding(false)} />}
+      <Records what="the chat teams" query={query}>
+        {({ chatTeams }) =>
+          chatTeams.length === 0 ? (
+            <EmptyState icon="globe" title="No chat teams yet">
+              Begin with “Add a team”. A person of the team then posts a code in the chat, which
+              proves that the team agrees.
+            </EmptyState>
+          ) : (
+            <Rows label="Chat teams">
+              {chatTeams.map((team) => (
+                <TeamRow
+                  key={`${team.teamId} ${team.status}`}
+                  workspaceId={workspaceId}
+                  team={team}
+                />
+              ))}
+            </Rows>
+          )
+        }
+      </Records>
+    </Section>
+  );
+}
+
+function TeamRow({ workspaceId, team }: { workspaceId: string; team: ChatTeam }) {
+  const client = useQueryClient();
+  const { teamId, confirmation } = team;
+  const name = plainText(team.name || teamId);
+  const remove = async () => {
+    await callHub('chatTeams', 'remove', { workspaceId, teamId });
+    await client.invalidateQueries(chatTeamsQuery(workspaceId));
+    showToast({ title: `${name} is removed` });
+  };
+  return (
+    <Row
+      title={
+        <>
+          {name}
+          {confirmation !== null && <Mark>waiting</Mark>}
+        </>
+      }
+      facts={[
+        teamId,
+        confirmation === null ? (
+          <>
+            added <RelativeTime at={team.createdAt} />
+          </>
+        ) : (
+          <>
+            post <code>{confirmation.code}</code> in the chat, it ends{' '}
+            <RelativeTime at={confirmation.expiresAt} />
+          </>
+        ),
+      ]}
+      action={
+        <ConfirmButton label="Remove" of={name} title={`Remove ${name}?`} onConfirm={remove}>
+          Later messages of the team are ignored. What came from it stays.
+        </ConfirmButton>
+      }
+    />
+  );
+}
+
+function TeamForm({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
+  const client = useQueryClient();
+  const add = useMutation({
+    mutationFn: ({ teamId, name }: { teamId: string; name: string }) =>
+      callHub('chatTeams', 'put', { workspaceId, teamId: teamId.trim(), name: name.trim() }),
+    onSuccess: async () => {
+      await client.invalidateQueries(chatTeamsQuery(workspaceId));
+      onClose();
+    },
+  });
+  const fields = useFormFields({
+    initial: { teamId: '', name: '' },
+    check: ({ teamId }) =>
+      foundFaults({
+        teamId: /^[A-Z0-9]{1,100}$/.test(teamId.trim())
+          ? undefined
+          : 'Enter the ID of the team, such as T024BE7LD.',
+      }),
+    failure: add.error,
+    send: (values) => add.mutate(values),
+  });
+  return (
+    <Sheet>
+      <form {...fields.form} className="grid gap-4 sm:max-w-md">
+        {fields.failure && <ErrorNotice error={fields.failure} />}
+        <TextField
+          label="Team ID"
+          hint="The chat shows it in the address of its web page, such as T024BE7LD."
+          autoComplete="off"
+          {...fields.bind('teamId')}
+        />
+        <TextField label="Team name" maxLength={200} {...fields.bind('name')} required={false} />
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" look="primary" busy={add.isPending}>
+            Add the team
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Sheet>
+  );
+}
