@@ -268,15 +268,21 @@ async function shareChanges(
   return { evidence: counted, patch: { filesOmitted: patch.filesOmitted } };
 }
 
-/** Keeps the session of the tool for the next round of the work. */
-async function keepSession({ session, settings, claimed }: JobWork): Promise<void> {
+/** Keeps the session of the tool for the next round of the work, which can also do without it. */
+async function keepSession({ session, settings, claimed, log }: JobWork): Promise<void> {
   if (!session?.sessionId) return;
   const { workspaceId, jobId, job } = claimed;
   const { name: executor } = settings.executor;
   const tool = nameOf(settings.executor);
   const { sessionId, costUsd } = session;
   const record = { workspaceId, jobId, executor, tool, sessionId, costUsd };
-  await keepWorkRecord(settings.state, job, record);
+  try {
+    await keepWorkRecord(settings.state, job, record);
+  } catch (error) {
+    // A result that is never sent would cost the work of this round.
+    const why = (error as Error).message;
+    await log.note(`signalbox: the session of the tool is not kept for the next round: ${why}`);
+  }
 }
 
 /** Whether the next attempt of the job may continue the session on this machine. */

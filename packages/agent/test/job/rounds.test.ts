@@ -76,6 +76,17 @@ test('a session that is gone is replaced by one that is told of the earlier roun
   assert.match(h.lastPrompt(), /Its result \(done\):\nOne\./);
 });
 
+test('a session that cannot be kept does not hold back the result', async (t) => {
+  const h = await setup(t);
+  await rm(join(h.directory, 'state', 'works'), { recursive: true });
+  const second = await h.round('write two.txt; say Two.');
+  assert.match(await h.output(second.jobId), /the session of the tool is not kept .*ENOENT/);
+  const third = await h.round('write three.txt', second.jobId);
+  assert.deepEqual(h.files(h.branch), ['README.md', 'one.txt', 'three.txt', 'two.txt']);
+  assert.equal(third.evidence.branch, h.branch);
+  assert.match(h.lastPrompt(), /Round 2 was asked:\nwrite two\.txt; say Two\.\n/);
+});
+
 test('commits of a person on the branch are kept, and the tool is told of them', async (t) => {
   const h = await setup(t);
   h.commit(h.branch, 'person.md');
