@@ -20,6 +20,7 @@ export interface HubClient {
     claimNext: Call<typeof endpoints.jobs.claimNext>;
     heartbeat: Call<typeof endpoints.jobs.heartbeat>;
     complete: Call<typeof endpoints.jobs.complete>;
+    get: Call<typeof endpoints.jobs.get>;
   };
   uploads: {
     create: Call<typeof endpoints.uploads.create>;

@@ -14,8 +14,9 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  *                 worktree/ and tool/, which belong to the tool and have its result.json, and
  *                 notes/, where programs of the agent write that run beside the tool: report.ndjson,
  *                 and attachments/, the files of the job
- * sessions/<job>/ the worktree of a job whose tool has sessions, over all its attempts here:
+ * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/, attachments/
+ * works/<work>.json  the session of a work whose last round has ended, for the next one
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person
@@ -28,6 +29,7 @@ export interface StateDirectory {
   readonly mirrors: string;
   readonly jobs: string;
   readonly sessions: string;
+  readonly works: string;
   readonly kept: string;
   readonly outbox: string;
   readonly refused: string;
@@ -69,11 +71,13 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),
     sessions: join(path, 'sessions'),
+    works: join(path, 'works'),
     kept: join(path, 'kept'),
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  for (const part of [path, state.mirrors, state.jobs, state.sessions, state.kept, state.refused]) {
+  const { mirrors, jobs, sessions, works, kept, refused } = state;
+  for (const part of [path, mirrors, jobs, sessions, works, kept, refused]) {
     await mkdir(part, { recursive: true, mode: 0o700 });
   }
   return state;

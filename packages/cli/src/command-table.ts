@@ -129,6 +129,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/job-retry.ts'),
   },
   {
+    words: ['job', 'continue'],
+    group: groups.jobs,
+    summary: 'continue the work of a job on its branch, or leave it a message',
+    load: () => import('./commands/job-continue.ts'),
+  },
+  {
     words: ['job', 'release'],
     group: groups.jobs,
     summary: 'take running jobs from their agents',

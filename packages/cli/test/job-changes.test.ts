@@ -182,6 +182,82 @@ test('options of retry that do not go together change nothing', async () => {
   assert.equal((await readJob(jobId)).status, 'failed');
 });
 
+/** Enqueues a job that is done. */
+async function doneJob(prompt: string): Promise<string> {
+  const jobId = await enqueue(prompt);
+  const claimed = await claim();
+  assert.equal(claimed.jobId, jobId);
+  await client().jobs.complete({ ...claimed, outcome: 'done', message: 'Yes.' });
+  return jobId;
+}
+
+/** Cancels the round after a job, and returns it. */
+async function nextRound(jobId: string) {
+  const { rounds = [] } = await client().jobs.get({ workspaceId, jobId });
+  const next = rounds.at(-1);
+  assert.ok(next !== undefined && next.jobId !== jobId, 'it is continued');
+  await client().jobs.cancel({ workspaceId, jobId: next.jobId });
+  return await readJob(next.jobId);
+}
+
+test('job continue enqueues the next round of a job that is done', async () => {
+  const jobId = await doneJob('Add a list');
+  const id = jobId.slice(-8);
+  const tool = ['--tool', 'codex', '--model', 'gpt-5.5'];
+  const { stdout, stderr, exitCode } = await run(['job', 'continue', id, 'The empty one', ...tool]);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  const { rounds = [] } = await client().jobs.get({ workspaceId, jobId });
+  const next = rounds[1]?.jobId ?? '';
+  const shortNext = next.slice(-8);
+  assert.equal(stdout, `✔ Enqueued round 2: ${next}\n  signalbox job ${shortNext} --follow\n`);
+  assert.match((await run(['job', next])).stdout, new RegExp(`Round +2 of 2, continues ${id}\n`));
+  assert.match((await run(['job', id])).stdout, /Round +1 of 2\n/);
+  const shown = await json(['job', next]);
+  assert.deepEqual([shown.rounds, shown.messages], [rounds, []]);
+  const again = await run(['job', 'continue', id, 'More']);
+  assert.equal(again.exitCode, exitCodes.refused);
+  assert.match(again.stderr, new RegExp(`continue round 2, ${next}`));
+  const job = await nextRound(jobId);
+  assert.equal(job.prompt, 'The empty one');
+  assert.deepEqual(job.requirements, { tool: 'codex', model: 'gpt-5.5' });
+});
+
+test('the message of job continue comes from a pipe, or from the editor', async () => {
+  const piped = await doneJob('Piped');
+  const sent = await run(['job', 'continue', piped, '-', '--json'], {}, 'From a pipe.\n');
+  assert.equal(sent.exitCode, exitCodes.ok, sent.stderr);
+  const { ok, delivery, job } = JSON.parse(sent.stdout);
+  assert.deepEqual([ok, delivery, job.round, job.prompt], [true, 'round', 2, 'From a pipe.']);
+  assert.equal((await nextRound(piped)).jobId, job.jobId);
+  const edited = await doneJob('Edited');
+  const write = makeEditor(`echo 'By hand.' > "$1"`);
+  const { exitCode, stderr } = await run(['job', 'continue', edited, '--edit'], { EDITOR: write });
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.equal((await nextRound(edited)).prompt, 'By hand.');
+  const refused = await run(['job', 'continue', edited, '--edit'], { EDITOR: write });
+  assert.equal(refused.exitCode, exitCodes.refused);
+  const [, file = ''] = /Send the kept message: .* --file (\S+)/.exec(refused.stderr) ?? [];
+  assert.equal(readFileSync(file, 'utf8'), 'By hand.\n');
+  const empty = await run(['job', 'continue', edited, ' ']);
+  assert.equal(empty.exitCode, exitCodes.usage);
+});
+
+test('job continue leaves a message with a job that has not ended', async () => {
+  const jobId = await enqueue('Takes long');
+  const { stdout } = await run(['job', 'continue', jobId, 'The empty list, too']);
+  const id = jobId.slice(-8);
+  assert.match(stdout, new RegExp(`^✔ ${id} keeps the message: when it is done, .*next round`));
+  const shown = (await run(['job', jobId])).stdout;
+  assert.match(shown, /Messages for the next round\n {2}The empty list, too \(.+\)\n/);
+  const { messages } = await json(['job', jobId]);
+  assert.deepEqual([messages.length, messages[0].state], [1, 'queued']);
+  const claimed = await claim();
+  assert.equal(claimed.jobId, jobId);
+  await client().jobs.complete({ ...claimed, outcome: 'done' });
+  assert.doesNotMatch((await run(['job', jobId])).stdout, /Messages for/);
+  assert.equal((await nextRound(jobId)).prompt, 'The empty list, too');
+});
+
 test('job open prints the address of the page', async () => {
   const jobId = await enqueue('Look at me');
   const url = `${place.url}/w/dev/jobs/${jobId}`;

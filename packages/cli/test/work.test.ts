@@ -27,13 +27,18 @@ before(async () => {
 });
 after(async () => await place.end());
 
-/** Lets an agent do one job with a shell command, and returns its ID and branch. */
-async function makeWork(command: string, ...options: string[]) {
-  const jobId = await enqueueJob(place, repoId, `Run ${command}`);
+/** Lets an agent do one job with a shell command. */
+async function doNext(command: string, ...options: string[]) {
   const settings = configFlag(place, { 'state-dir': stateDir });
   const args = ['agent', 'start', '--once', '--tool', command, ...settings];
   const agent = await place.run([...args, ...options]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
+}
+
+/** Lets an agent do one job with a shell command, and returns its ID and branch. */
+async function makeWork(command: string, ...options: string[]) {
+  const jobId = await enqueueJob(place, repoId, `Run ${command}`);
+  await doNext(command, ...options);
   return { jobId, branch: `signalbox/${jobId}-1`, id: jobId.slice(-8) };
 }
 
@@ -83,6 +88,29 @@ test('work list, show and diff tell what agents made in a clone', async () => {
   assert.equal(offline.exitCode, exitCodes.ok);
   assert.match(offline.stdout, new RegExp(`\\? unknown +${good.id}`));
   assert.match(offline.stderr, /jobs of these branches are unknown/);
+});
+
+test('the rounds of a piece of work are one branch, that of the latest round', async () => {
+  const first = await makeWork('echo one > round-1.txt', '--check', 'true');
+  const more = ['job', 'continue', first.jobId];
+  const { job } = await json(...more, 'And two');
+  const prune = ['work', 'prune', '--dry-run', '--unmerged', '--older-than', '0s'];
+  const pruned = (await json(...prune)).branches.map((each: { branch: string }) => each.branch);
+  assert.ok(!pruned.includes(first.branch), 'a round waits to go on there');
+  await doNext('echo two > round-2.txt', '--check', 'true');
+  const { branches } = await json('work', 'list');
+  const ofWork = branches.filter((each: { branch: string }) => each.branch === first.branch);
+  assert.deepEqual(
+    ofWork.map((each: Record<string, unknown>) => [each.jobId, each.status, each.verdict]),
+    [[job.jobId, 'done', 'verified']],
+  );
+  for (const reference of [job.jobId, first.jobId, job.jobId.slice(-8)]) {
+    const { work, files } = await json('work', 'show', reference);
+    assert.deepEqual([work.branch, work.jobId], [first.branch, job.jobId]);
+    const names = files.map(({ path }: { path: string }) => path);
+    assert.deepEqual(names, ['round-1.txt', 'round-2.txt']);
+  }
+  assert.equal((await refusal('work', 'show', 'no-such-job')).error, 'WORK_NOT_FOUND');
 });
 
 test('checkout refuses uncommitted changes, and otherwise switches', async () => {

@@ -35,6 +35,7 @@ export * from './endpoints/integrations.ts';
 export * from './endpoints/job-activity.ts';
 export * from './endpoints/job-attempt.ts';
 export * from './endpoints/job-bulk.ts';
+export * from './endpoints/job-continue.ts';
 export * from './endpoints/job-events.ts';
 export * from './endpoints/job-log.ts';
 export * from './endpoints/job-patch.ts';

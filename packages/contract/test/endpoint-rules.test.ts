@@ -33,6 +33,7 @@ describe('the field repeat', () => {
     assert.deepEqual(listed('claimKey'), ['jobsClaimNext', 'cloudAiJobsClaimNext']);
     assert.deepEqual(listed('idempotencyKey'), [
       'jobsEnqueue',
+      'jobsContinue',
       'jobsBulk',
       'uncertaintiesCreateWithAutoPromotion',
       'uncertaintiesAddResolution',
@@ -92,6 +93,7 @@ describe('the field jobToken', () => {
       'uncertaintiesWithdrawResolution',
       'jobsEnqueue',
       'jobsBulk',
+      'jobsContinue',
       'jobsClaimNext',
       'jobsCancel',
       'jobsRetry',

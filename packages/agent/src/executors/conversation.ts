@@ -9,6 +9,8 @@ export interface ConversationHost {
   readonly job: Job;
   /** The job's prompt, with the answers to its earlier questions. */
   readonly promptText: string;
+  /** The same for a session that knows the earlier rounds of the work. */
+  readonly nextPromptText: string;
   /** The worktree. It has the same path in every attempt of the job on this machine. */
   readonly cwd: string;
   /** The job may read but not change files. */
@@ -81,7 +83,9 @@ export interface SessionMemory {
   keepCost(costUsd: number): Promise<void>;
   /** Answers that the tool has not been told of in a prompt of this session, oldest first. */
   newAnswers(): KnownAnswer[];
-  /** Durable: these answers are not told again. */
+  /** The session has the prompt of this job, and not only those of earlier rounds. */
+  readonly isPromptTold: boolean;
+  /** Durable: the prompt and these answers are not told again. */
   keepTold(answers: readonly KnownAnswer[]): Promise<void>;
 }
 

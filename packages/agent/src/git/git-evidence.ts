@@ -15,6 +15,8 @@ export interface GitEvidence extends Evidence {
   branch?: string;
   /** The commit that the job started from. */
   baseSha?: string;
+  /** The commit that a round started from; `baseSha` is that of its work. */
+  roundBaseSha?: string;
   /** Number of changed files left out of `changedFiles`. */
   changedFilesOmitted?: number;
   /** Changed files that contain a secret of the agent. They are committed all the same. */
@@ -117,12 +119,16 @@ export async function commitLeftovers(
  * arrival, so the evidence is read from objects that the tool can no longer change. Without new
  * commits, `commitSha` is absent.
  *
+ * @param workBaseSha where the work began, if this is not its first round: the evidence is of the
+ *   work, and says where the round began.
+ *
  * The tool may have left its branch (a detached head, its own branch); people look for the result
  * on the job's branch all the same.
  */
 export async function importCommits(
   repository: ToolRepository,
   commitSha: string,
+  workBaseSha = repository.worktree.baseSha,
 ): Promise<GitEvidence> {
   const { mirror, baseSha, branch, user } = repository.worktree;
   if (commitSha === baseSha) return { changedFiles: [] };
@@ -136,7 +142,9 @@ export async function importCommits(
     if (Number(await runGit(['rev-list', '--count', range], git)) === 0)
       return { changedFiles: [] };
     await runGit(['update-ref', `refs/heads/${branch}`, commitSha], git);
-    return { commitSha, branch, baseSha, ...(await listChangedFiles(git, baseSha, commitSha)) };
+    const listed = await listChangedFiles(git, workBaseSha, commitSha);
+    const began = workBaseSha === baseSha ? {} : { roundBaseSha: baseSha };
+    return { commitSha, branch, baseSha: workBaseSha, ...began, ...listed };
   });
 }
 

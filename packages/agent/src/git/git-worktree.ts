@@ -175,6 +175,19 @@ export async function publishBranch(worktree: Worktree, commitSha: string): Prom
   );
 }
 
+/**
+ * Whether the clone's branch of a worktree is as it was, and not checked out. Git refuses to move a
+ * branch that is.
+ */
+export async function isUntouched(worktree: Worktree, headSha: string): Promise<boolean> {
+  const ref = `refs/heads/${worktree.branch}`;
+  const git = { isAfterTool: true, cwd: worktree.mirror.clonePath } as const;
+  const listed = await runGit(['worktree', 'list', '--porcelain'], git);
+  if (listed.split('\n').includes(`branch ${ref}`)) return false;
+  const here = await askGit(['rev-parse', '--verify', '--quiet', ref], git);
+  return here === null || here === headSha;
+}
+
 /** Moves a worktree whose branch could not be published to a place where the person can find it. */
 export async function keepWorktree(worktree: Worktree, target: string): Promise<void> {
   await rename(worktree.path, target);

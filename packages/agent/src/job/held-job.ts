@@ -44,6 +44,8 @@ export interface HeldJobOptions {
   onModelAnswer(): void;
   /** The tool failed. Returns how long this job must wait at least. */
   onToolFailure(failure: ToolFailure): number;
+  /** The earlier round of the same work, which still tidies up: both use one place. */
+  after: Promise<unknown>;
 }
 
 /** Starts the work on a claimed job: lease renewal, log upload and command run concurrently. */
@@ -83,6 +85,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
 
   let lastProgress = '';
   async function work(): Promise<boolean> {
+    await options.after;
     const end = await runJob({
       ...{ settings, claimed, repository: options.repository },
       signal: stopping.signal,

@@ -16,6 +16,7 @@ import { type HeldJob, holdJob } from './held-job.ts';
 import { createJobClaim } from './job-calls.ts';
 import { CANCELED_CODE, completionOfUnknownRepository } from './job-result.ts';
 import type { JobSettings } from './job-work.ts';
+import { workIdOf } from './work-record.ts';
 
 export interface JobWorkOptions extends WorkHooks {
   options: AgentOptions;
@@ -65,8 +66,12 @@ export function startJobWork(parts: JobWorkOptions): Work {
       return;
     }
     const account = accounts.hold(claimed.key, claimed.job);
+    const sameWork = [...held.values()].filter(
+      (one) => workIdOf(one.claimed.job) === workIdOf(claimed.job),
+    );
     const job = holdJob({
       ...{ ...parts, clock, outbox, onDefect, claimed, repository },
+      after: Promise.all(sameWork.map(({ worked }) => worked)),
       settings: settingsFor(repository, parts),
       onModelAnswer: () => accounts.onAnswer(account),
       onToolFailure: (failure) => accounts.onFailure(failure, account, claimed.job),

@@ -21,7 +21,7 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { executor, clock, killGraceMs, holdMs } = work.settings;
-  const promptText = composePrompt(work.claimed.job, work.directory);
+  const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
   const { isReadOnly } = work;
   const { toolFiles, resultFile, attachments } = work.directory;
   const plan = executor.plan({

@@ -6,9 +6,16 @@ import { attachedFiles } from './download-attachments.ts';
 /**
  * Composes the text for the tool: the job's prompt, then its requirements if they are plain text,
  * then the answers that people gave while the job was blocked, then where the attached files are.
+ *
+ * @param round what the tool is told of the earlier rounds; null: there are none.
  */
-export function composePrompt(job: Job, directory: Pick<JobDirectory, 'attachments'>): string {
+export function composePrompt(
+  job: Job,
+  directory: Pick<JobDirectory, 'attachments'>,
+  round: string | null = null,
+): string {
   const sections = [job.prompt];
+  if (round !== null) sections.push(round);
   if (typeof job.requirements === 'string' && requirementsOf(job) === null) {
     sections.push(`Requirements:\n${job.requirements}`);
   }

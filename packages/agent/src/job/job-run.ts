@@ -11,11 +11,19 @@ import {
   type ToolChanges,
 } from '../git/git-evidence.ts';
 import { mirrorOf, type RepositoryMapping } from '../git/git-mirror.ts';
-import { branchOf, keepWorktree, publishBranch, removeWorktree } from '../git/git-worktree.ts';
+import {
+  branchOf,
+  isUntouched,
+  keepWorktree,
+  publishBranch,
+  removeWorktree,
+  type Worktree,
+} from '../git/git-worktree.ts';
 import { countLines, makePatch } from '../git/shared-changes.ts';
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { landWork } from '../landing/land-work.ts';
+import { nameOf } from '../offered-tools.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { jobDirectory } from '../state-directory.ts';
@@ -36,6 +44,7 @@ import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
 import { openToolSession, sessionPath, type ToolSession } from './tool-session.ts';
+import { keepWorkRecord } from './work-record.ts';
 
 /** Input of one attempt's work. */
 export interface JobRunOptions {
@@ -100,6 +109,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     const canceled = stopOf(options.signal)?.reason === 'canceled' ? resultOfCancel(work) : null;
     const reported = result ?? canceled;
     const completion = reported === null ? null : completionOf(work, reported, evidence);
+    if (completion !== null) await keepSession(work);
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
@@ -160,8 +170,10 @@ async function openSession(
   const { executor, state } = settings;
   if (executor.hasSessions !== true) return undefined;
   const branch = branchOf(key);
-  const session = await openToolSession({ state, claimed, executor: executor.name, branch });
-  await admitUser(sessionPath(state, claimed.jobId), settings.toolUser);
+  const session = await openToolSession({
+    ...{ state, claimed, branch, executor: executor.name, tool: nameOf(executor) },
+  });
+  await admitUser(sessionPath(state, claimed.job), settings.toolUser);
   return session;
 }
 
@@ -203,12 +215,35 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   }
   const secretsIn = await findSecrets(work, repository, changes);
   const commitSha = await commitLeftovers(repository, changes, work.claimed.job);
-  const evidence = { ...(await importCommits(repository, commitSha)), ...secretsIn };
-  if (evidence.commitSha !== undefined) await publishBranch(worktree, commitSha);
+  const workBaseSha = work.round?.branch?.workBaseSha;
+  const imported = await importCommits(repository, commitSha, workBaseSha);
+  const evidence = { ...imported, ...secretsIn };
+  if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
   if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
   return evidence;
+}
+
+/**
+ * Publishes the commits of a job on its branch. A branch that a person has checked out, or moved
+ * since the round began, is not touched: the round gets a branch of its own.
+ *
+ * @returns the name of the branch.
+ */
+async function publish(work: JobWork, worktree: Worktree, commitSha: string): Promise<string> {
+  const { round, claimed, log } = work;
+  const { branch } = worktree;
+  const headSha = round?.branch?.headSha;
+  if (headSha === undefined || (await isUntouched(worktree, headSha))) {
+    await publishBranch(worktree, commitSha);
+    return branch;
+  }
+  const own = branchOf(claimed.key);
+  await publishBranch({ ...worktree, branch: own }, commitSha);
+  const why = 'was moved or checked out in the clone while the job ran';
+  await log.note(`signalbox: ${branch} ${why}: the commits are on ${own}.`);
+  return own;
 }
 
 /** Adds to the evidence what people at the hub may see of the changes. */
@@ -232,6 +267,23 @@ async function shareChanges(
   }
   await writeFile(directory.patchFile, patch.text, { mode: 0o600 });
   return { evidence: counted, patch: { filesOmitted: patch.filesOmitted } };
+}
+
+/** Keeps the session of the tool for the next round of the work, which can also do without it. */
+async function keepSession({ session, settings, claimed, log }: JobWork): Promise<void> {
+  if (!session?.sessionId) return;
+  const { workspaceId, jobId, job } = claimed;
+  const { name: executor } = settings.executor;
+  const tool = nameOf(settings.executor);
+  const { sessionId, costUsd } = session;
+  const record = { workspaceId, jobId, executor, tool, sessionId, costUsd };
+  try {
+    await keepWorkRecord(settings.state, job, record);
+  } catch (error) {
+    // A result that is never sent would cost the work of this round.
+    const why = (error as Error).message;
+    await log.note(`signalbox: the session of the tool is not kept for the next round: ${why}`);
+  }
 }
 
 /** Whether the next attempt of the job may continue the session on this machine. */

@@ -13,6 +13,7 @@ import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
 import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
 import { recordProcess } from './process-record.ts';
+import { openRound } from './round.ts';
 
 /** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
@@ -60,23 +61,33 @@ function failureOf(step: string, error: unknown): Error {
 }
 
 async function writePrompt(work: JobWork): Promise<void> {
-  const { directory, claimed, settings } = work;
+  const { directory, settings } = work;
   const { toolUser } = settings;
-  await writeFile(directory.promptFile, composePrompt(claimed.job, directory), { mode: 0o600 });
-  await showToUser(directory.promptFile, toolUser);
+  await writePromptFile(work);
   for (const folder of [directory.toolFiles, directory.notes]) {
     await mkdir(folder, { mode: 0o700 });
     await giveToUser(folder, toolUser);
   }
   await recordProcess(work, null);
-  const { baseUrl } = settings;
+  setVariables(work);
+  work.redactor.learn(work.env);
+}
+
+async function writePromptFile({ directory, claimed, settings, round }: JobWork): Promise<void> {
+  const text = composePrompt(claimed.job, directory, round?.history);
+  await writeFile(directory.promptFile, text, { mode: 0o600 });
+  await showToUser(directory.promptFile, settings.toolUser);
+}
+
+function setVariables(work: JobWork): void {
+  const { directory, claimed, settings } = work;
+  const { toolUser, baseUrl } = settings;
   const variables = jobVariables({
     ...{ claimed, directory, baseUrl, holdMs: settings.holdMs },
     ...{ branch: work.branch, mark: work.mark },
   });
   const inherited = environmentOf(toolUser, cleanEnvironment(settings.env, settings.token));
   work.env = { ...inherited, ...variables };
-  work.redactor.learn(work.env);
 }
 
 /**
@@ -97,17 +108,25 @@ async function checkOut(work: JobWork): Promise<void> {
   const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
+  const round = await openRound(work, baseSha);
   const knownBase = work.session?.baseSha ?? null;
+  if (round !== null) {
+    work.round = round;
+    if (knownBase === null && round.branch !== null) work.branch = round.branch.name;
+    await writePromptFile(work);
+    work.env = { ...work.env, SIGNALBOX_BRANCH: work.branch };
+  }
   if (knownBase !== null) {
     const known = { path, evidenceDir, branch: work.branch, baseSha: knownBase, mirror, user };
     work.worktree = known;
     return;
   }
+  const begin = round?.branch?.headSha ?? baseSha;
   work.worktree = await createWorktree(
-    { path, evidenceDir, branch: work.branch, baseSha, mirror, user },
+    { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     signal,
   );
-  await work.session?.keepBase(baseSha);
+  await work.session?.keepBase(begin, work.branch);
 }
 
 /** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */

@@ -10,6 +10,7 @@ import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
 import type { Redactor } from './redaction.ts';
+import type { Round } from './round.ts';
 import type { ToolReport } from './tool-report.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -41,6 +42,8 @@ export interface JobWork {
   repository: RepositoryMapping;
   directory: JobDirectory;
   branch: string;
+  /** Present if the job continues another, once its worktree is there. */
+  round?: Round;
   isReadOnly: boolean;
   /** Marks every process of the attempt. */
   mark: string;

@@ -6,6 +6,8 @@ import type { JobWork } from './job-work.ts';
 /** Lets a restarted agent find the processes of its crashed predecessor. */
 export interface ProcessRecord {
   attempt: Attempt;
+  /** The worktree of the attempt. */
+  worktree: string;
   mark: string;
   pid: number | null;
   startedAt: string | null;
@@ -20,7 +22,7 @@ export async function recordProcess(work: JobWork, row: ProcessRow | null): Prom
   const { pid = null, startedAt = null } = row ?? {};
   const record: ProcessRecord = {
     attempt: { key, workspaceId, agentId, jobId, claimGeneration },
-    ...{ mark: work.mark, pid, startedAt },
+    ...{ worktree: work.directory.worktree, mark: work.mark, pid, startedAt },
   };
   await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);
 }

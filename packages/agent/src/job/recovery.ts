@@ -9,7 +9,7 @@ import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
 import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
-import { pruneSessions, sessionPathOf, worktreeOf } from './tool-session.ts';
+import { pruneSessions } from './tool-session.ts';
 
 /** The results of recovery, by attempt key. */
 export interface Recovery {
@@ -41,8 +41,7 @@ export async function recoverState(
     const directory = jobDirectory(state, key);
     // Only `recordProcess` writes this file.
     const record = (await readJsonFile(directory.processFile)) as ProcessRecord | null;
-    const directories = [directory.worktree, worktreeOf(sessionPathOf(state, key))];
-    if (record !== null) await stopProcesses(record, directories, killGraceMs, clock);
+    if (record !== null) await stopProcesses(record, killGraceMs, clock);
     if (mirrors.length === 0) await removeToolTree(directory.worktree);
     for (const mirror of mirrors) {
       await removeWorktree(mirror, directory.worktree, branchOf(key));
@@ -57,12 +56,12 @@ export async function recoverState(
 /** Ends recorded processes. The session ID is used only if its leader is the recorded process. */
 async function stopProcesses(
   record: ProcessRecord,
-  directories: readonly string[],
   killGraceMs: number,
   clock: Clock,
 ): Promise<void> {
   const leader = record.pid === null ? null : await findProcess(record.pid);
   const isSame = leader !== null && leader.startedAt === record.startedAt;
   const sessionId = isSame ? leader.pid : null;
-  await stopTree({ sessionId, mark: record.mark, directories }, killGraceMs, clock);
+  const { mark, worktree } = record;
+  await stopTree({ sessionId, mark, directories: [worktree] }, killGraceMs, clock);
 }

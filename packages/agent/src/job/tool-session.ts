@@ -6,6 +6,7 @@ import { isObject } from '../executors/json-fields.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { type ClaimedJob, pathName } from './attempt.ts';
+import { findWorkRecord, pruneWorkRecords, workIdOf } from './work-record.ts';
 
 /** The memory of a job whose tool can be resumed: `sessions/<job>/session.json`. */
 interface SessionRecord {
@@ -17,6 +18,8 @@ interface SessionRecord {
   sessionId: string | null;
   costUsd?: number;
   branch: string;
+  /** The session has the prompt of this job, and not only those of earlier rounds. */
+  isPromptTold: boolean;
   /** The commit that the worktree began with; null: there is no worktree yet. */
   baseSha: string | null;
   questions: QuestionRecord[];
@@ -50,7 +53,7 @@ export interface ToolSession extends SessionMemory {
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */
   readonly baseSha: string | null;
-  keepBase(baseSha: string): Promise<void>;
+  keepBase(baseSha: string, branch: string): Promise<void>;
   /** The answer or the open question about an action that the tool has not used yet. */
   findQuestion(actionKey: string): QuestionRecord | undefined;
   keepQuestion(question: QuestionRecord): Promise<void>;
@@ -70,14 +73,18 @@ export async function openToolSession(options: {
   state: StateDirectory;
   claimed: ClaimedJob;
   executor: string;
+  /** The name of the coding tool. */
+  tool: string;
   branch: string;
 }): Promise<ToolSession> {
   const { state, claimed } = options;
-  const path = sessionPath(state, claimed.jobId);
+  const path = sessionPath(state, claimed.job);
   const file = join(path, 'session.json');
+  const before = await findWorkRecord(state, claimed.job, options);
   const fresh: SessionRecord = {
     ...{ workspaceId: claimed.workspaceId, jobId: claimed.jobId, executor: options.executor },
-    ...{ claimGeneration: claimed.claimGeneration, sessionId: null, branch: options.branch },
+    ...{ claimGeneration: claimed.claimGeneration, sessionId: before?.sessionId ?? null },
+    ...{ costUsd: before?.costUsd ?? 0, branch: options.branch, isPromptTold: false },
     ...{ baseSha: null, questions: [], told: [] },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
@@ -119,7 +126,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-export function worktreeOf(path: string): string {
+function worktreeOf(path: string): string {
   return join(path, 'worktree');
 }
 
@@ -154,8 +161,9 @@ function createSession(
       record.costUsd = costUsd;
       await save();
     },
-    async keepBase(baseSha) {
+    async keepBase(baseSha, branch) {
       record.baseSha = baseSha;
+      record.branch = branch;
       await save();
     },
     findQuestion: (actionKey) =>
@@ -168,7 +176,11 @@ function createSession(
       await save();
     },
     newAnswers: () => newAnswers(record, job),
+    get isPromptTold() {
+      return record.isPromptTold;
+    },
     async keepTold(answers) {
+      record.isPromptTold = true;
       const ids = answers.map(({ uncertaintyId }) => uncertaintyId);
       record.told = [...new Set([...record.told, ...ids])];
       await save();
@@ -193,17 +205,14 @@ function newAnswers(record: SessionRecord, job: Job): KnownAnswer[] {
     });
 }
 
-export function sessionPath(state: StateDirectory, jobId: string): string {
-  return join(state.sessions, pathName(jobId));
-}
-
-/** The session of the job that an attempt is of, by the attempt's key. */
-export function sessionPathOf(state: StateDirectory, key: string): string {
-  return join(state.sessions, key.replace(/-\d+$/, ''));
+/** At the same place in all rounds of a work: a tool may find its session by the directory. */
+export function sessionPath(state: StateDirectory, job: Job): string {
+  return join(state.sessions, pathName(workIdOf(job)));
 }
 
 /** Removes sessions that were not continued for a long time. */
 export async function pruneSessions(state: StateDirectory, nowMs: number): Promise<void> {
+  await pruneWorkRecords(state, nowMs, RETENTION_MS);
   for (const name of await readdir(state.sessions)) {
     const path = join(state.sessions, name);
     const { mtimeMs } = await stat(path);

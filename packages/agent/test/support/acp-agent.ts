@@ -294,9 +294,10 @@ acp
     const { sessionId, prompt } = params;
     const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
     const session = read(sessionId);
-    if (session.prompts.length === 0) {
-      const [, script = ''] = /^Your task:\n\n(.*)\n/.exec(text) ?? [];
-      session.steps = script.split(';').map((step) => step.trim());
+    // A round that continues the session has another task.
+    const [, script] = /^Your task:\n\n(.*)\n/.exec(text) ?? [];
+    if (script !== undefined || session.prompts.length === 0) {
+      session.steps = (script ?? '').split(';').map((step) => step.trim());
     }
     session.prompts.push(text);
     write(sessionId, session);

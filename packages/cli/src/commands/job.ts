@@ -2,6 +2,8 @@ import {
   JOB_EVENTS_LIMIT_MAX,
   type Job,
   type JobAttempt,
+  type JobMessage,
+  type JobRound,
   type WaitingFor,
 } from '@signalbox/contract';
 import {
@@ -63,8 +65,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, events}`; with `--follow`, lines `{event}` and a final
- * line `{job}`.
+ * queuePosition, waitingFor, attempts, rounds, messages, events}`; with `--follow`, lines `{event}`
+ * and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -101,16 +103,21 @@ export const command = defineCommand<Options>({
       queuePosition,
       waitingFor,
       attempts = [],
+      rounds = [],
     } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
     const { events, nextAfter } = await client.jobEvents.listForJob(
       { workspaceId, jobId, limit: options.events },
       { signal: io.signal },
     );
-    if (io.json)
-      return io.printJson({ ok: true, job, queuePosition, waitingFor, attempts, events });
+    const { messages } = await client.jobs.messages({ workspaceId, jobId }, { signal: io.signal });
+    if (io.json) {
+      const parts = { attempts, rounds, messages, events };
+      return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts });
+    }
     const names = await readAgentNames(session, io.signal);
-    printJob(io, job, names);
+    printJob(io, job, rounds, names);
     printAttempts(io, attempts);
+    printMessages(io, messages);
     printWaiting(io, waitingFor, queuePosition);
     io.print();
     const printer = createTimelinePrinter(io, names);
@@ -131,7 +138,12 @@ async function follow(
   return exitCodeOf(status);
 }
 
-function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): void {
+function printJob(
+  io: Io,
+  job: Job,
+  rounds: readonly JobRound[],
+  agentNames: ReadonlyMap<string, string>,
+): void {
   const { bold } = io.styles;
   const { agentId, status } = job;
   const message = job.message ?? '';
@@ -146,6 +158,7 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
   printFields(io, [
     ['Kind', `${job.kind}, ${oneLine(job.role)}`],
     ['Priority', job.priority === 0 ? null : String(job.priority)],
+    ['Round', roundText(job, rounds)],
     ['Attempt', attemptText(job)],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],
     ['Enqueued', enqueuedText(job)],
@@ -169,6 +182,27 @@ function printJob(io: Io, job: Job, agentNames: ReadonlyMap<string, string>): vo
 function enqueuedText({ createdAt, createdBy }: Job): string {
   const name = oneLine(createdBy.name ?? '');
   return `${formatMoment(createdAt)}${name === '' ? '' : ` by ${name}`}`;
+}
+
+function roundText({ round, continuesJobId }: Job, rounds: readonly JobRound[]): string | null {
+  const last = rounds.at(-1)?.round ?? round;
+  if (last < 2) return null;
+  const before = continuesJobId === null ? '' : `, continues ${shortId(continuesJobId)}`;
+  return `${round} of ${last}${before}`;
+}
+
+/** Prints the messages that are in no round yet. */
+function printMessages(io: Io, messages: readonly JobMessage[]): void {
+  const queued = messages.filter(({ state }) => state === 'queued');
+  if (queued.length === 0) return;
+  io.print();
+  io.print(io.styles.dim('Messages for the next round'));
+  for (const { text, author, createdAt } of queued) {
+    const who = `${oneLine(author.name ?? author.id)}, ${formatMoment(createdAt)}`;
+    for (const shown of wrapLine(`${oneLine(text)} (${who})`, io.columns - 2)) {
+      io.print(`  ${shown}`);
+    }
+  }
 }
 
 /** Prints the decisions about the job, each with its time. */

@@ -1,3 +1,4 @@
+import type { Job } from '@signalbox/contract';
 import {
   addExamples,
   addHubOptions,
@@ -16,8 +17,8 @@ import { openClone } from '../work/clone-git.ts';
 import { readWork, type Work, workJson } from '../work/work-view.ts';
 
 /**
- * `signalbox work list`: lists the branches that agents made in the clone of the current directory.
- * With `--json`: `{ok, branches}`.
+ * `signalbox work list`: lists the branches that agents made in the clone of the current directory,
+ * one for a piece of work, with its latest round. With `--json`: `{ok, branches}`.
  */
 export const command = defineCommand<HubOptions & { unmerged?: true }>({
   describe(program) {
@@ -37,12 +38,20 @@ export const command = defineCommand<HubOptions & { unmerged?: true }>({
       io.print(all.length === 0 ? 'No agent has made a branch in this clone.' : 'All is merged.');
       return;
     }
-    const { works } = await readWork(io, options, branches);
+    const works = latestRounds((await readWork(io, options, branches)).works);
     if (io.json) return io.printJson({ ok: true, branches: works.map(workJson) });
     printWorks(io, works);
     return undefined;
   },
 });
+
+/** Leaves out a branch if a later round of its work has another one here. */
+function latestRounds(works: readonly Work[]): Work[] {
+  const workOf = ({ jobId, workJobId }: Job) => workJobId ?? jobId;
+  const isLater = (other: Job | null, job: Job) =>
+    other !== null && workOf(other) === workOf(job) && other.round > job.round;
+  return works.filter(({ job }) => job === null || !works.some((w) => isLater(w.job, job)));
+}
 
 function printWorks(io: Io, works: readonly Work[]): void {
   const { styles } = io;

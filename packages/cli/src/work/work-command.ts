@@ -3,9 +3,9 @@ import { CliError } from '../cli-error.ts';
 import { addHubOptions, addJsonOption, type HubOptions } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../terminal/io.ts';
-import { findWorkBranch, listWorkBranches } from './branches.ts';
+import { findWorkBranch, listWorkBranches, type WorkBranch } from './branches.ts';
 import { type Clone, openClone, runGit } from './clone-git.ts';
-import { readWork, type Work } from './work-view.ts';
+import { findRoundBranch, readWork, type Work } from './work-view.ts';
 
 /** Describes a command about the branch of one job. */
 export function addWorkOptions(program: Command): void {
@@ -24,9 +24,25 @@ export async function openWork(
   options: HubOptions,
 ): Promise<{ clone: Clone; work: Work }> {
   const clone = await openClone(io);
-  const branch = findWorkBranch(await listWorkBranches(clone), reference ?? '');
+  const branch = await findBranch(io, reference ?? '', options, await listWorkBranches(clone));
   const { works } = await readWork(io, options, [branch]);
   return { clone, work: works[0] ?? { branch, job: null, verdict: null } };
+}
+
+async function findBranch(
+  io: Io,
+  reference: string,
+  options: HubOptions,
+  branches: readonly WorkBranch[],
+): Promise<WorkBranch> {
+  try {
+    return findWorkBranch(branches, reference);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'WORK_NOT_FOUND') throw error;
+    const found = await findRoundBranch(io, options, branches, reference);
+    if (found === null) throw error;
+    return found;
+  }
 }
 
 const FILES_SHOWN = 3;

@@ -1,12 +1,13 @@
-import type { Job, Verdict } from '@signalbox/contract';
+import type { Job, JobStatus, Verdict } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
+import { findJobId } from '../find/job-reference.ts';
 import { type HubChoice, type HubSession, openHubSession } from '../hub/hub-session.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/text.ts';
 import type { WorkBranch } from './branches.ts';
 
-/** A branch of this clone, with what the hub knows of its job. */
+/** A branch of this clone, with what the hub knows of its job: of the latest round on the branch. */
 export interface Work {
   branch: WorkBranch;
   /** Null: the hub does not know the job, or did not answer. */
@@ -14,6 +15,9 @@ export interface Work {
   /** Of the commit that the branch has now. Null: it was never judged, or has moved since. */
   verdict: Verdict | null;
 }
+
+/** Their work on the branch goes on. */
+export const activeStatuses: readonly JobStatus[] = ['pending', 'running', 'blocked'];
 
 /** How many jobs are asked for at once. */
 const CALLS_MAX = 8;
@@ -51,16 +55,37 @@ function isHubAbsent(error: unknown): error is Error {
   return error instanceof ApiError && (error.status === STATUS_UNAUTHORIZED || error.status >= 500);
 }
 
-async function readOne(
+/**
+ * Finds the branch of a later round, whose job is not in the name of the branch. Null: there is
+ * none, or the hub does not answer.
+ */
+export async function findRoundBranch(
   io: Io,
-  { client, workspaceId }: HubSession,
-  branch: WorkBranch,
-): Promise<Work> {
+  choice: HubChoice,
+  branches: readonly WorkBranch[],
+  reference: string,
+): Promise<WorkBranch | null> {
   try {
-    const { jobId } = branch;
+    const session = await openHubSession(io, choice);
+    const { client, workspaceId } = session;
+    const jobId = await findJobId(session, reference, io.signal);
     const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    return branches.find(({ name }) => name === job.evidence?.branch) ?? null;
+  } catch (error) {
+    const isUnknown = error instanceof ApiError && error.code === 'JOB_NOT_FOUND';
+    if (isUnknown || isHubAbsent(error)) return null;
+    throw error;
+  }
+}
+
+async function readOne(io: Io, session: HubSession, branch: WorkBranch): Promise<Work> {
+  try {
+    const job = await readLatestRound(io, session, branch);
     const isJudged = job.evidence?.commitSha === branch.commitSha;
-    return { branch, job, verdict: isJudged ? job.verdict : null };
+    const { jobId } = job;
+    const isFirst = jobId === branch.jobId;
+    const ofRound = isFirst ? branch : { ...branch, jobId, attempt: job.attempt };
+    return { branch: ofRound, job, verdict: isJudged ? job.verdict : null };
   } catch (error) {
     // Of another workspace, or deleted after its retention.
     if (error instanceof ApiError && error.code === 'JOB_NOT_FOUND') {
@@ -68,6 +93,26 @@ async function readOne(
     }
     throw error;
   }
+}
+
+/**
+ * Reads the latest round that works on a branch, or has left its commits there. The branch has the
+ * name of the job that began it.
+ */
+async function readLatestRound(
+  io: Io,
+  { client, workspaceId }: HubSession,
+  { jobId, name }: WorkBranch,
+): Promise<Job> {
+  const read = (id: string) => client.jobs.get({ workspaceId, jobId: id }, { signal: io.signal });
+  const { job, rounds = [] } = await read(jobId);
+  const later = rounds.filter(({ round }) => round > job.round).toReversed();
+  for (const { jobId: id, status } of later) {
+    if (status === 'canceled') continue;
+    const { job: round } = await read(id);
+    if (activeStatuses.includes(status) || round.evidence?.branch === name) return round;
+  }
+  return job;
 }
 
 /** The document of a branch for programs. */

@@ -40,6 +40,7 @@ export const eventWords: Readonly<Record<JobEventKind, string>> = {
 
 export const waitingWords: Readonly<Record<WaitingFor['reason'], string>> = {
   not_yet_available: 'Waiting for its start time',
+  agent_with_branch: 'Waiting for the only machine with the branch',
   dependencies: 'Waiting for other jobs',
   concurrency_key: 'Waiting for a job with the same concurrency key',
   queue_paused: 'The queue is paused',

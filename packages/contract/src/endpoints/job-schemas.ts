@@ -365,6 +365,9 @@ export const Job = Type.Object({
   usage: Nullable(Usage),
   budget: Nullable(JsonObject()),
   parentJobId: Nullable(Id('job')),
+  continuesJobId: Nullable(Id('job', 'The round before, which this job continues.')),
+  workJobId: Nullable(Id('job', 'The first job of the work. Null: this job continues none.')),
+  round: Integer(1, 1_000_000, 'Which job of its piece of work it is. 1: it continues none.'),
   dependsOn: List(Id('job'), 100),
   concurrencyKey: Nullable(Text(255)),
   cancelRequestedAt: Nullable(Timestamp()),
@@ -417,6 +420,7 @@ export type SummaryField = (typeof summaryFields)[number];
 /** The reasons why a job is not running, in the order in which they are looked for. */
 export const waitingReasons = [
   'not_yet_available',
+  'agent_with_branch',
   'dependencies',
   'concurrency_key',
   'queue_paused',

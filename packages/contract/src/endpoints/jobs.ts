@@ -20,6 +20,7 @@ import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
+import { JobRound, jobsContinue, jobsMessages, ROUNDS_LISTED_MAX } from './job-continue.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
@@ -161,6 +162,13 @@ export const jobs = {
           JobAttempt,
           ATTEMPTS_COMPARED_MAX,
           'The latest attempts of a job that has several, oldest first.',
+        ),
+      ),
+      rounds: Type.Optional(
+        List(
+          JobRound,
+          ROUNDS_LISTED_MAX,
+          'The latest jobs of a piece of work that has several, oldest first.',
         ),
       ),
     }),
@@ -436,6 +444,8 @@ export const jobs = {
     example: { request: exampleJobRef, response: { ok: true, job: canceledJob } },
   }),
   retry: jobsRetry,
+  continue: jobsContinue,
+  messages: jobsMessages,
   release: defineEndpoint({
     name: 'jobsRelease',
     method: 'POST',

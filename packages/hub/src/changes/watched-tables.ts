@@ -41,6 +41,7 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
     ],
   },
   jobs: { kind: just('job'), id: 'job_id', silent: ['completion_answer'] },
+  job_messages: { kind: just('job'), id: 'job_id' },
   job_events: {
     kind: ({ set: { kind } }) => {
       return kind === undefined || quietEvents.has(kind) ? ['jobEvents'] : ['jobEvents', 'job'];

@@ -10,6 +10,7 @@ import { requireRun } from '../runs/upsert.ts';
 import { type AfterCompletion, runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addUsage } from './add-usage.ts';
+import { continueWithMessages } from './continue.ts';
 import { addJob } from './enqueue.ts';
 import { type ChildrenParent, limitChild } from './limit-child.ts';
 import { judgeChange, verdictOf } from './policy.ts';
@@ -140,6 +141,10 @@ async function acceptCompletion(
   }
   let job: JobRecord = { entry: moved, row: completed };
   for (const follow of following) job = await follow(job, input.agentId);
+  // The completion holds the job's lock, so that a message comes before it or finds the job done.
+  if (job.entry.status === 'done' && row.messages_queued > 0) {
+    await continueWithMessages(deps, tx, job);
+  }
   // Its status is that after the hooks.
   const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
   if (result.status !== input.outcome || spawnedJobIds.length > 0) {

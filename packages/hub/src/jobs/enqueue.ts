@@ -5,6 +5,7 @@ import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { needsOf, toolAsked } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
+import type { Preference } from '../queue/store.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
 import type { HookDeps, JobKey } from '../start/hooks.ts';
@@ -54,15 +55,28 @@ export interface Creator {
   name: string | null;
 }
 
-function creatorOf({ principalId, displayName }: Principal): Creator {
+export function creatorOf({ principalId, displayName }: Principal): Creator {
   return { id: principalId, name: displayName };
 }
+
+/** What a round has beside the fields of a new job. */
+type RoundPlace = Pick<JobRow, 'continues_job_id' | 'work_job_id' | 'round'>;
+
+interface Additions {
+  /** Added to the data of the first event. */
+  origin?: Record<string, unknown>;
+  /** Absent: the job continues none. */
+  place?: RoundPlace;
+  /** Absent: any suitable agent may claim it. */
+  preference?: Preference | null;
+}
+
+const firstRound: RoundPlace = { continues_job_id: null, work_job_id: null, round: 1 };
 
 /**
  * Adds a job within a transaction: checks its references, enqueues its entry, and writes its row
  * and the first event of its timeline.
  *
- * @param origin added to the data of the first event.
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
@@ -70,7 +84,7 @@ export async function addJob(
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
-  origin: Record<string, unknown> | null = null,
+  { origin, place: roundPlace = firstRound, preference = null }: Additions = {},
 ): Promise<JobRecord> {
   const { workspaceId } = draft;
   await requireRepository(tx, workspaceId, draft.repoId);
@@ -86,10 +100,10 @@ export async function addJob(
   const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
   const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
-  const row = { ...rowOf(jobId, draft, createdBy), ...place, attachments };
-  const entry = await deps.queue.enqueue(tx, entryOf(jobId, draft));
+  const row = { ...rowOf(jobId, draft, createdBy), ...place, ...roundPlace, attachments };
+  const entry = await deps.queue.enqueue(tx, { ...entryOf(jobId, draft), preference });
   insertJob(tx, row);
-  recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin });
+  recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
   return { entry, row };
 }
 
@@ -135,7 +149,7 @@ function rowOf(
   jobId: string,
   draft: JobDraft,
   createdBy: Creator,
-): Omit<JobRow, keyof TreePlace | 'attachments'> {
+): Omit<JobRow, keyof (TreePlace & RoundPlace) | 'attachments'> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,
@@ -163,6 +177,7 @@ function rowOf(
     title: storedTitleOf(draft.prompt),
     changed: null,
     verdict: null,
+    messages_queued: 0,
     ...toolAsked(draft.requirements),
   };
 }

@@ -1,6 +1,9 @@
 import type { JobStatus, WaitingFor, WaitingJob } from '@signalbox/contract';
+import { agentStatusAt } from '../agents/present.ts';
+import { readAgent } from '../agents/store.ts';
 import { timestampOf } from '../base/clock.ts';
 import type { Reader } from '../db/engine.ts';
+import { PINNED_UNTIL_MS } from '../queue/store.ts';
 import { listNotDone, readKeyHolder } from '../queue/store-waiting.ts';
 import { readRepository } from '../repositories/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -29,7 +32,7 @@ export async function explainWaiting(
   }
   if (entry.status !== 'pending') return null;
   return (
-    (await explainHold(deps.database.reader, record)) ??
+    (await explainHold(deps, record)) ??
     (await explainPause(deps.database.reader, record)) ??
     (await explainAgents(deps, record.row)) ?? {
       reason: 'queue_position',
@@ -47,7 +50,9 @@ function describeQueue(queuePosition: number | null): string {
   return `${ahead} jobs of its repository are ahead.`;
 }
 
-async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<WaitingFor | null> {
+async function explainHold(deps: HubDeps, record: JobRecord): Promise<WaitingFor | null> {
+  const { entry, row } = record;
+  const { reader } = deps.database;
   const { workspace_id: workspaceId } = row;
   switch (entry.hold) {
     case 'dependencies': {
@@ -71,6 +76,7 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
         until: timestampOf(entry.available_at),
       };
     case 'preferred':
+      if (entry.prefer_until === PINNED_UNTIL_MS) return explainPinned(deps, record);
       return {
         reason: 'not_yet_available',
         message:
@@ -95,6 +101,30 @@ async function explainHold(reader: Reader, { entry, row }: JobRecord): Promise<W
     default:
       return null;
   }
+}
+
+/** A round whose branch is on one machine only waits for the agent of that machine. */
+async function explainPinned(
+  { database: { reader }, clock }: HubDeps,
+  { entry, row }: JobRecord,
+): Promise<WaitingFor> {
+  const reason = 'agent_with_branch';
+  const agentId = entry.prefer_agent_id ?? '';
+  const agent = await readAgent(reader, row.workspace_id, agentId);
+  const name = agent?.display_name ?? agentId;
+  const waits = `It waits for ${name}, the only machine with the branch`;
+  if (agent === undefined) {
+    return { reason, message: `${waits}; it is unknown by now. Start again with a new job.` };
+  }
+  const status = agentStatusAt(agent, clock.nowMs());
+  if (status === 'online') return { reason, message: `${waits}.` };
+  const since = `it was last seen at ${timestampOf(agent.last_seen_at)}`;
+  const state = status === 'offline' ? `it is offline: ${since}` : 'it takes no more jobs';
+  const way = 'Bring it back, or start again from the base with a new job.';
+  return {
+    ...{ reason, message: `${waits}; ${state}. ${way}` },
+    agents: [{ agentId, displayName: name, obstacle: status }],
+  };
 }
 
 /** The jobs that another waits for, by which a person finds them. */

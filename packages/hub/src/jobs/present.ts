@@ -2,10 +2,12 @@ import {
   idPrefixes,
   type Job,
   type JobEvent,
+  type JobMessage,
   type ListedJob,
   type Usage,
 } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import type { JobMessagesTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 import { type JobEventRow, readEventData } from './store-events.ts';
@@ -53,12 +55,26 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     usage: parseColumn(row.usage),
     budget: parseColumn(row.budget),
     parentJobId: row.parent_job_id,
+    continuesJobId: row.continues_job_id,
+    workJobId: row.work_job_id,
+    round: row.round,
     dependsOn: parseColumn<string[]>(row.depends_on) ?? [],
     concurrencyKey: entry.concurrency_key,
     cancelRequestedAt: nullableTimestampOf(entry.cancel_requested_at),
     waitingOnUncertaintyId: row.waiting_on_uncertainty_id,
     ...(row.attachments === null ? {} : { attachments: JSON.parse(row.attachments) }),
     decisions: parseColumn<Job['decisions']>(row.decisions) ?? [],
+  };
+}
+
+export function presentMessage(row: JobMessagesTable): JobMessage {
+  return {
+    number: row.number,
+    text: row.text,
+    author: { id: row.author_id, name: row.author_name },
+    createdAt: timestampOf(row.created_at),
+    state: row.next_job_id === null ? 'queued' : 'next_round',
+    nextJobId: row.next_job_id,
   };
 }
 

@@ -1,12 +1,14 @@
-import type {
-  endpoints,
-  Job,
-  JobCounts,
-  JobEvent,
-  JobStatus,
-  ListedJob,
-  RequestInput,
-  WaitingFor,
+import {
+  type endpoints,
+  type Job,
+  type JobCounts,
+  type JobEvent,
+  type JobRound,
+  type JobStatus,
+  type ListedJob,
+  type RequestInput,
+  ROUNDS_LISTED_MAX,
+  type WaitingFor,
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
@@ -22,6 +24,7 @@ import { presentJob, presentJobEvent, presentSummary } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, listJobIds } from './store-list.ts';
+import { readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
@@ -83,9 +86,7 @@ async function readListed(
   }
   const whole = await readWholeJobs(reader, workspaceId, ids);
   if (view === 'whole') return whole.map((job) => presentJob(job, job));
-  for (const { status, job_id, repo_id, lane_id, hold, available_at } of whole) {
-    if (status === 'pending') pending.push({ job_id, repo_id, lane_id, hold, available_at });
-  }
+  pending.push(...whole.filter(({ status }) => status === 'pending'));
   return whole.map((row) => {
     const job = presentJob(row, row);
     const added = Object.fromEntries(wholeFields.map((field) => [field, job[field]]));
@@ -118,6 +119,7 @@ export interface JobView {
   job: Job;
   queuePosition: number | null;
   waitingFor: WaitingFor | null;
+  rounds?: JobRound[];
 }
 
 /** The job that a request names. */
@@ -166,10 +168,22 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     job: presentJob(entry, row),
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
+    ...(await roundsOf(deps, record)),
     ...(entry.attempt > 1 && {
       attempts: await listAttempts(deps.database.reader, row.workspace_id, row.job_id),
     }),
   };
+}
+
+/** The rounds of the work of a job, oldest first; none unless there are several. */
+async function roundsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
+  const { workspace_id: workspaceId, work_job_id: workJobId, job_id: jobId } = row;
+  const rows = await readRounds(reader, workspaceId, workJobId ?? jobId, ROUNDS_LISTED_MAX);
+  if (rows.length < 2 && row.round === 1) return {};
+  const rounds = rows
+    .map(({ job_id, round, status }): JobRound => ({ jobId: job_id, round, status }))
+    .toReversed();
+  return { rounds };
 }
 
 /**

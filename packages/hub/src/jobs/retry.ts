@@ -109,15 +109,7 @@ async function changeTool(
   if (told.length === 0) return record;
   const { entry, row } = record;
   const before: unknown = row.requirements === null ? {} : JSON.parse(row.requirements);
-  const known = asObject(before);
-  if (known === null) {
-    const path = `/${told[0]?.[0]}`;
-    throw invalidField(path, 'needs a job whose requirements are not a text; enqueue another one');
-  }
-  const { models: _models, ...others } = known;
-  const kept = asked.model === undefined ? known : others;
-  const merged = Object.entries({ ...kept, ...Object.fromEntries(told) });
-  const requirements = Object.fromEntries(merged.filter(([, value]) => value !== null));
+  const requirements = requirementsFor(before, asked);
   const kind = row.kind as Job['kind'];
   const lane = {
     ...{ queue: 'jobs' as const, repoId: row.repo_id, kind },
@@ -129,6 +121,27 @@ async function changeTool(
   };
   await updateJobRequirements(tx, moved.row);
   return moved;
+}
+
+/**
+ * The requirements of a job with another tool or model.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
+export function requirementsFor(
+  before: unknown,
+  asked: Pick<RetryOptions, 'tool' | 'model'>,
+): Record<string, unknown> {
+  const told = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const known = asObject(before);
+  if (known === null) {
+    const path = `/${told[0]?.[0]}`;
+    throw invalidField(path, 'needs a job whose requirements are not a text; enqueue another one');
+  }
+  const { models: _models, ...others } = known;
+  const kept = asked.model === undefined ? known : others;
+  const merged = Object.entries({ ...kept, ...Object.fromEntries(told) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null));
 }
 
 /**

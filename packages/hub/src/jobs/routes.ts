@@ -7,6 +7,7 @@ import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';
 import { claimNextJob } from './claim.ts';
 import { completeJob } from './complete.ts';
+import { continueJob, listJobMessages } from './continue.ts';
 import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
@@ -79,6 +80,8 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
   api.bind(jobs.retry, async (input, { principal }) => ({
     job: await retryJob(deps, principal, input),
   }));
+  api.bind(jobs.continue, (input, { principal }) => continueJob(deps, principal, input));
+  api.bind(jobs.messages, async (input) => ({ messages: await listJobMessages(deps, input) }));
   api.bind(jobs.release, async (input, { principal }) => ({
     job: await releaseJob(deps, principal, input),
   }));

@@ -72,6 +72,7 @@ export type JobSummaryRow = Pick<
   | 'cancel_requested_at'
   | 'hold'
   | 'available_at'
+  | 'prefer_until'
   | 'lane_id'
 > &
   Pick<
@@ -101,7 +102,7 @@ export function readJobSummaries(
 ): Promise<JobSummaryRow[]> {
   return reader.allSql<JobSummaryRow>(
     `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
-       e.cancel_requested_at, e.hold, e.available_at, e.lane_id, j.usage, j.job_id, j.repo_id,
+       e.cancel_requested_at, e.hold, e.available_at, e.prefer_until, e.lane_id, j.usage, j.job_id, j.repo_id,
        j.run_id, j.kind, j.changed, j.verdict, j.tool, j.model,
        j.waiting_on_uncertainty_id, j.title,
        j.created_by, j.created_by_name,

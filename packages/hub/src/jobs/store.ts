@@ -163,13 +163,15 @@ export async function readDependsOn(
   return new Map(rows.map(({ job_id, depends_on }) => [job_id, depends_on]));
 }
 
-/** Deletes the rows of jobs; their entries and events are deleted apart. */
+/** Deletes the rows of jobs, and messages to them; entries and events are deleted apart. */
 export async function deleteJobs(
   tx: Tx,
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  await deleteRows(tx, 'jobs', { workspace_id: workspaceId, job_id: jobIds });
+  const ofJobs = { workspace_id: workspaceId, job_id: jobIds };
+  await deleteRows(tx, 'job_messages', ofJobs);
+  await deleteRows(tx, 'jobs', ofJobs);
 }
 
 /** Of a prompt, the beginning that is enough to know its subject. */

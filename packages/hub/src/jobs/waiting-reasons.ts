@@ -4,6 +4,7 @@ import { listAgentsNow } from '../agents/store.ts';
 import { timestampOf } from '../base/clock.ts';
 import type { Hold } from '../queue/entry.ts';
 import { meetsNeeds, type Needs } from '../queue/matching.ts';
+import { PINNED_UNTIL_MS } from '../queue/store.ts';
 import { readRequirements } from '../queue/store-lanes.ts';
 import { countRunningByAgent } from '../queue/store-waiting.ts';
 import { listNamedRepositories, listRepositoriesById } from '../repositories/store.ts';
@@ -29,7 +30,7 @@ const reasonOfHold: Record<Exclude<Hold, 'ready'>, WaitingReason> = {
 /** The columns that explain why a pending job waits. */
 export type PendingRow = Pick<
   JobSummaryRow,
-  'job_id' | 'repo_id' | 'lane_id' | 'hold' | 'available_at'
+  'job_id' | 'repo_id' | 'lane_id' | 'hold' | 'available_at' | 'prefer_until'
 >;
 
 /** The fields of a summary that say why its job waits. */
@@ -71,6 +72,8 @@ export async function explainPage(
 }
 
 function explainHold(row: PendingRow, hold: Exclude<Hold, 'ready'>): Explanation {
+  const isPinned = hold === 'preferred' && row.prefer_until === PINNED_UNTIL_MS;
+  if (isPinned) return { waitingReason: 'agent_with_branch' };
   const waitingReason = reasonOfHold[hold];
   return hold === 'delayed'
     ? { waitingReason, availableAt: timestampOf(row.available_at) }

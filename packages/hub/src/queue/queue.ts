@@ -29,6 +29,7 @@ import {
   listExpired,
   listUnpreferred,
   moveToLane,
+  PINNED_UNTIL_MS,
   type Preference,
   readEntry,
   readLaneHead,
@@ -57,6 +58,8 @@ export interface EntryDraft {
   /** Entries of this workspace; the caller has checked that they exist. */
   dependsOn: readonly string[];
   concurrencyKey: string | null;
+  /** Absent: any suitable agent may claim it. */
+  preference?: Preference | null;
 }
 
 /** The result of taking a lease from its holder. */
@@ -123,6 +126,8 @@ export class Queue {
       dependencies_unmet: unmet,
       concurrency_key: draft.concurrencyKey,
       ...unclaimed,
+      prefer_agent_id: draft.preference?.agentId ?? null,
+      prefer_until: draft.preference?.untilMs ?? null,
     };
     entry.hold = await findHold(tx, entry);
     insertEntry(tx, entry);
@@ -271,7 +276,7 @@ export class Queue {
     const freesKey = entry.status === 'running';
     if (entry.concurrency_key !== null) tx.requireExclusive();
     await this.#lanes.useAgain(tx, entry, { isBounded: cause === 'retry' });
-    const preference = options.preference ?? null;
+    const preference = options.preference ?? pinOf(entry);
     const hold = await findHold(tx, {
       ...entry,
       available_at: availableAtMs,
@@ -377,6 +382,11 @@ export class Queue {
     await promoteKeyHeld(tx, stopped, this.#ready);
     return stopped;
   }
+}
+
+/** The reservation that an entry keeps over its attempts. */
+function pinOf({ prefer_agent_id: agentId, prefer_until: untilMs }: Entry): Preference | null {
+  return agentId !== null && untilMs === PINNED_UNTIL_MS ? { agentId, untilMs } : null;
 }
 
 const unclaimed = {

@@ -177,8 +177,9 @@ export function startAttempt(tx: Tx, entry: Entry, grant: LeaseGrant): Entry {
     started_at: tx.nowMs,
     heartbeat_seq: null,
     heartbeat_count: 0,
-    prefer_agent_id: null,
-    prefer_until: null,
+    ...(entry.prefer_until === PINNED_UNTIL_MS
+      ? {}
+      : { prefer_agent_id: null, prefer_until: null }),
   });
 }
 
@@ -206,6 +207,9 @@ export interface PendingPlace {
   attemptsMax: number;
   preference: Preference | null;
 }
+
+/** For an entry that no other agent can ever do: the latest time that JavaScript knows. */
+export const PINNED_UNTIL_MS = 8_640_000_000_000_000;
 
 /** The only agent that may claim an entry, and until when. */
 export interface Preference {

@@ -146,7 +146,7 @@ async function start(
       delayMs: 0,
       dependsOn: [],
     },
-    cause.missed_slots === 0 ? origin : { ...origin, missedSlots: cause.missed_slots },
+    { origin: cause.missed_slots === 0 ? origin : { ...origin, missedSlots: cause.missed_slots } },
   );
   return { run_id: runId, job_id: row.job_id };
 }

@@ -250,7 +250,7 @@ async function addApplication(
       parentJobId: asker?.row.job_id,
       ...(requirements !== undefined && { requirements }),
     },
-    { decision: describeDecision(uncertainty, resolution) },
+    { origin: { decision: describeDecision(uncertainty, resolution) } },
   );
   return row.job_id;
 }

@@ -14,6 +14,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 /** Another value of one field of the request: the call is then a different one. */
 const changes: Record<string, Record<string, unknown>> = {
   jobsEnqueue: { prompt: 'Do something else.' },
+  jobsContinue: { message: 'Something else.' },
   jobsBulk: { reason: 'Something else.' },
   cloudAiJobsEnqueue: { kind: 'something-else' },
   runsUpsertV1: { status: 'something else' },

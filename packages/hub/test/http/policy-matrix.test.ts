@@ -134,6 +134,8 @@ const verdicts = {
   jobsComplete: { ...holders, ownJob: 'NOT_ALLOWED' },
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
+  jobsContinue: enqueuers,
+  jobsMessages: readers,
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobsBulk: enqueuers,

@@ -106,6 +106,7 @@ async function converse(
     redact: (text) => host.redact(text),
   });
   const settings = settingsOf(host, agent, options);
+  const means = { resultFile: null, hasServer: jobServer !== undefined };
   const turn: AcpTurn = {
     ...{
       host,
@@ -117,9 +118,8 @@ async function converse(
     shareApprovals: options.shareApprovals ?? 'command',
     mcpServers: [...serverOf(host, agent, jobServer), ...(options.mcpServers?.(host) ?? [])],
     // The tool may write in its worktree only, and that is committed.
-    promptText: composeToolPrompt(host, {
-      ...{ resultFile: null, hasServer: jobServer !== undefined },
-    }),
+    promptText: composeToolPrompt(host, means),
+    nextPromptText: composeToolPrompt({ ...host, promptText: host.nextPromptText }, means),
     about: null,
     onModels: options.onModels,
     denied: [],

@@ -157,7 +157,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     await untilStored(connection, { sessionId, cwd: host.cwd, clock: host.clock });
   });
   const answers = host.session.newAnswers();
-  let text = isResumed ? resumedPrompt(answers) : turn.promptText;
+  let text = firstPrompt(turn, isResumed, answers);
   for (let prompts = 1; ; prompts++) {
     const prompt: acp.ContentBlock[] = [{ type: 'text', text }];
     const response = connection.agent.request(acp.methods.agent.session.prompt, {
@@ -177,6 +177,11 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
     text = reasonsPrompt(reasons);
   }
+}
+
+function firstPrompt(turn: AcpTurn, isResumed: boolean, answers: readonly KnownAnswer[]): string {
+  if (!isResumed) return turn.promptText;
+  return turn.host.session.isPromptTold ? resumedPrompt(answers) : turn.nextPromptText;
 }
 
 /** The rest of the budget is the limit of this process of the tool. */

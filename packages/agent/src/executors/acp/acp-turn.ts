@@ -18,6 +18,8 @@ export interface AcpTurn {
   mcpServers: readonly McpServer[];
   /** The first prompt of a session. */
   promptText: string;
+  /** The first prompt of a round that continues the session of an earlier one. */
+  nextPromptText: string;
   /** Actions that a rule or the tool itself refused, for the evidence. */
   denied: string[];
   /** Actions that the tool took without asking, although no rule of the agent allows them. */

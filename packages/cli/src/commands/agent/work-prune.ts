@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { type LeftWorktree, listLeftWorktrees, removeLeftWorktree } from '@signalbox/agent';
-import type { JobStatus } from '@signalbox/contract';
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../../cli-error.ts';
 import {
@@ -18,7 +17,7 @@ import { oneLine } from '../../terminal/text.ts';
 import { shortId } from '../../words/job-text.ts';
 import { listWorkBranches } from '../../work/branches.ts';
 import { type Clone, openClone, runGit } from '../../work/clone-git.ts';
-import { readWork, type Work } from '../../work/work-view.ts';
+import { activeStatuses, readWork, type Work } from '../../work/work-view.ts';
 import { agentStateDir } from './choose-clones.ts';
 
 interface Options extends HubOptions {
@@ -29,7 +28,6 @@ interface Options extends HubOptions {
 }
 
 /** Jobs in these states may still need their branches and worktrees. */
-const activeStatuses: readonly JobStatus[] = ['pending', 'running', 'blocked'];
 
 /**
  * `signalbox work prune`: deletes merged branches of agents from the clone of the current

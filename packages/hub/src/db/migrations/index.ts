@@ -1,5 +1,5 @@
 import type { EngineName } from '../engine.ts';
-import { schema } from './0040-schema.ts';
+import { schema } from './0041-schema.ts';
 
 export interface Migration {
   /** Increases; a database with a higher version than any here is of a newer Signalbox. */
@@ -10,5 +10,5 @@ export interface Migration {
 
 /** In order. A migration that was released is never changed. */
 export const migrations: readonly Migration[] = [
-  { version: 40, name: 'schema', statements: schema },
+  { version: 41, name: 'schema', statements: schema },
 ];

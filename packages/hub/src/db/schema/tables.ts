@@ -261,6 +261,11 @@ export interface JobsTable {
   /** JSON: a string or an object, as the caller sent it. */
   requirements: string | null;
   parent_job_id: string | null;
+  /** The round before; null: it is the first. */
+  continues_job_id: string | null;
+  /** The first job of the work; null for that job itself. */
+  work_job_id: string | null;
+  round: number;
   /** How many parents are above it. */
   depth: number;
   /** The uppermost of them; null without a parent. */
@@ -294,6 +299,20 @@ export interface JobsTable {
   model: string | null;
   /** JSON array of the files for the tool, as they are on the wire; null: none. */
   attachments: string | null;
+  /** How many of its messages are in no round yet. */
+  messages_queued: number;
+}
+
+export interface JobMessagesTable {
+  workspace_id: string;
+  job_id: string;
+  number: number;
+  text: string;
+  author_id: string;
+  author_name: string | null;
+  created_at: number;
+  /** The round that has it in its prompt; null: it is queued. */
+  next_job_id: string | null;
 }
 
 export interface JobEventsTable {
@@ -434,6 +453,7 @@ export interface Schema
   job_logs: JobLogsTable;
   job_log_marks: JobLogMarksTable;
   job_activities: JobActivitiesTable;
+  job_messages: JobMessagesTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;

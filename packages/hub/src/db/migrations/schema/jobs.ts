@@ -9,6 +9,9 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     prompt TEXT NOT NULL,
     requirements TEXT,
     parent_job_id TEXT,
+    continues_job_id TEXT,
+    work_job_id TEXT,
+    round INTEGER NOT NULL DEFAULT 1,
     depends_on TEXT NOT NULL,
     budget TEXT,
     created_by TEXT NOT NULL,
@@ -30,6 +33,7 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     verdict TEXT,
     tool TEXT,
     model TEXT,
+    messages_queued INTEGER NOT NULL DEFAULT 0,
     attachments TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
@@ -118,6 +122,9 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
   'CREATE INDEX jobs_by_creator ON jobs (workspace_id, created_by, job_id)',
   'CREATE INDEX jobs_by_kind ON jobs (workspace_id, kind, job_id)',
   'CREATE INDEX jobs_by_run ON jobs (workspace_id, run_id, job_id) WHERE run_id IS NOT NULL',
+  // A round is continued once.
+  `CREATE UNIQUE INDEX jobs_by_work ON jobs (workspace_id, work_job_id, round)
+    WHERE work_job_id IS NOT NULL`,
   'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
   // Events refer to the integer key of their job instead of the ids of workspace and job, which are
   // 40 characters. On SQLite the table keeps its row ids, so that events are written one behind the
@@ -170,6 +177,18 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     line BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, job_id, attempt, seq)
   ) WITHOUT ROWID`,
+  // What people have written to a job. It becomes the prompt of the next round.
+  `CREATE TABLE job_messages (
+    workspace_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    author_id TEXT NOT NULL,
+    author_name TEXT,
+    created_at BIGINT NOT NULL,
+    next_job_id TEXT,
+    PRIMARY KEY (workspace_id, job_id, number)
+  )`,
   // Files of the archive: recorded before the file is written, sealed when it is complete.
   `CREATE TABLE archive_parts (
     workspace_id TEXT NOT NULL,

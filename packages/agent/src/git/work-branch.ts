@@ -1,0 +1,101 @@
+import type { JobWork } from '../job/job-work.ts';
+import { askGit, type GitOptions, runGit } from './git.ts';
+import { type Mirror, mirrorOf, withMirror } from './git-mirror.ts';
+
+/** The branch of a piece of work, which its next round continues. */
+export interface WorkBranch {
+  name: string;
+  /** Where the round begins. */
+  headSha: string;
+  /** Where the work began. */
+  workBaseSha: string;
+  /** Commits after those of the last round: of people. */
+  foreignCommits: number;
+  /** The last commit of the last round is not on it any more. */
+  isRewritten: boolean;
+}
+
+interface KnownBranch {
+  branch: string;
+  /** The last commit of the last round. */
+  commitSha: string;
+  /** Where the work began, as the evidence says. */
+  workBaseSha: string | null;
+  /** Where new jobs begin. */
+  baseSha: string;
+  /** It may be at the origin only. */
+  isPushed: boolean;
+}
+
+export type FoundBranch =
+  | { state: 'open'; branch: WorkBranch }
+  | { state: 'merged' }
+  | { state: 'deleted' };
+
+/** Finds the branch in the mirror, which was refreshed. */
+export async function findWorkBranch(work: JobWork, known: KnownBranch): Promise<FoundBranch> {
+  const mirror = mirrorOf(work.settings.state, work.repository);
+  const git = { gitDir: mirror.gitDir, signal: work.signal };
+  const headSha = await findHead(mirror, git, known);
+  if (headSha === null) return { state: 'deleted' };
+  // A person who has it checked out lets new jobs begin there, and has not merged it.
+  const checkedOut = await askGit(['symbolic-ref', '--quiet', 'HEAD'], { cwd: mirror.clonePath });
+  const isOpen = checkedOut === `refs/heads/${known.branch}`;
+  if (!isOpen && (await isMerged(git, known.baseSha, headSha))) return { state: 'merged' };
+  const isAncestor = (of: string, sha: string) =>
+    askGit(['merge-base', '--is-ancestor', sha, of], git);
+  const isRewritten = (await isAncestor(headSha, known.commitSha)) === null;
+  const range = `${known.commitSha}..${headSha}`;
+  const foreignCommits = isRewritten
+    ? 0
+    : Number(await runGit(['rev-list', '--count', range], git));
+  const { workBaseSha: told } = known;
+  const hasBase = told !== null && (await isAncestor(headSha, told)) !== null;
+  const workBaseSha = hasBase
+    ? told
+    : ((await askGit(['merge-base', known.baseSha, headSha], git)) ?? headSha);
+  return {
+    state: 'open',
+    branch: { name: known.branch, headSha, workBaseSha, foreignCommits, isRewritten },
+  };
+}
+
+/** The clone's branch; that of the origin if it goes on from it, or if the clone has none. */
+async function findHead(
+  mirror: Mirror,
+  git: GitOptions,
+  { branch, isPushed }: KnownBranch,
+): Promise<string | null> {
+  const read = (place: string) =>
+    askGit(['rev-parse', '--verify', '--quiet', `refs/remotes/${place}/${branch}^{commit}`], git);
+  const here = await read('clone');
+  const there =
+    (await read('origin')) ?? (isPushed ? await fetchBranch(mirror, git, branch) : null);
+  if (here === null || there === null) return here ?? there;
+  const isAhead = (await askGit(['merge-base', '--is-ancestor', here, there], git)) !== null;
+  return isAhead ? there : here;
+}
+
+/** Another machine has pushed it. Null: the origin does not have it. */
+async function fetchBranch(
+  mirror: Mirror,
+  git: GitOptions,
+  branch: string,
+): Promise<string | null> {
+  const ref = `refs/heads/${branch}`;
+  const listed = await runGit(['ls-remote', 'origin', ref], git);
+  if (listed === '') return null;
+  const target = `refs/remotes/origin/${branch}`;
+  await withMirror(mirror, () =>
+    runGit(['fetch', '--quiet', '--no-write-fetch-head', 'origin', `+${ref}:${target}`], git),
+  );
+  return (await runGit(['rev-parse', target], git)).trim();
+}
+
+/** Whether merging the branch would change nothing: it is in the base, squashed or not. */
+async function isMerged(git: GitOptions, baseSha: string, headSha: string): Promise<boolean> {
+  const merged = await askGit(['merge-tree', '--write-tree', baseSha, headSha], git);
+  if (merged === null) return false;
+  const baseTree = await runGit(['rev-parse', `${baseSha}^{tree}`], git);
+  return merged.trim() === baseTree.trim();
+}

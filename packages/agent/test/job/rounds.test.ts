@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setupAcp } from '../support/acp-harness.ts';
+import { git } from '../support/harness.ts';
+
+/** A job that is done, on a branch with one file, by an agent that goes on. */
+async function setup(t: TestContext) {
+  const h = await setupAcp(t);
+  const { workspaceId, clone, directory } = h;
+  await h.start({ stateDir: join(directory, 'state') });
+  const jobId = await h.enqueue('write one.txt; say One.');
+  const first = await h.until(jobId, 'done');
+  const { branch, commitSha, baseSha } = first.evidence as Record<string, string>;
+  assert.ok(branch && commitSha && baseSha);
+  return {
+    ...{ ...h, first, branch, commitSha, baseSha },
+    /** Continues the first job, and waits until the round is done. */
+    async round(message: string, of = jobId) {
+      const { job } = await h.client.jobs.continue({ workspaceId, jobId: of, message });
+      const done = await h.until(job.jobId, 'done');
+      return { ...done, evidence: done.evidence as Record<string, unknown> };
+    },
+    /** The last prompt that the tool got. */
+    lastPrompt(): string {
+      const line = h.toolLog().findLast((one) => one.startsWith('prompt '));
+      return JSON.parse(line?.slice('prompt '.length) ?? '""');
+    },
+    /** The files of the branch. */
+    files: (name: string) => git(clone, 'ls-tree', '--name-only', name).split('\n'),
+    /** Commits a file on a branch, as a person does. */
+    commit(name: string, file: string) {
+      const place = join(directory, 'person');
+      git(clone, 'worktree', 'add', '--quiet', place, name);
+      git(place, 'commit', '--quiet', '--allow-empty', '-m', 'By hand');
+      git(place, 'mv', 'README.md', file);
+      git(place, 'commit', '--quiet', '-m', 'Rename');
+      git(clone, 'worktree', 'remove', place);
+    },
+  };
+}
+
+test('a round continues the branch and the session of the tool', async (t) => {
+  const h = await setup(t);
+  const second = await h.round('write two.txt; say Two.');
+  assert.equal(second.evidence.branch, h.branch);
+  assert.deepEqual(h.files(h.branch), ['README.md', 'one.txt', 'two.txt']);
+  assert.deepEqual(second.evidence.changedFiles, ['one.txt', 'two.txt'], 'those of the work');
+  assert.deepEqual(
+    [second.evidence.baseSha, second.evidence.roundBaseSha],
+    [h.baseSha, h.commitSha],
+  );
+  assert.equal(git(h.clone, 'rev-list', '--count', `${h.commitSha}..${h.branch}`), '1');
+  const log = h.toolLog();
+  assert.equal(log.filter((line) => line.startsWith('new session')).length, 1);
+  const places = log.flatMap((line) => / in (\S+)/.exec(line)?.[1] ?? []);
+  assert.equal(new Set(places).size, 1, 'the worktree is at the same place');
+  assert.match(h.lastPrompt(), /^Your task:\n\nwrite two\.txt/);
+  assert.match(h.lastPrompt(), /round 2 of this work\. It continues the branch/);
+  assert.doesNotMatch(h.lastPrompt(), /Round 1 was asked/, 'the session knows it');
+  const third = await h.round('say Nothing to do.', second.jobId);
+  assert.equal(third.evidence.commitSha, undefined);
+  await h.round('write four.txt', third.jobId);
+  assert.deepEqual(h.files(h.branch), ['README.md', 'four.txt', 'one.txt', 'two.txt']);
+});
+
+test('a session that is gone is replaced by one that is told of the earlier rounds', async (t) => {
+  const h = await setup(t);
+  await rm(join(h.directory, 'state', 'works', `${h.first.jobId}.json`));
+  const second = await h.round('write two.txt; say Two.');
+  assert.deepEqual(h.files(h.branch), ['README.md', 'one.txt', 'two.txt']);
+  assert.equal(second.evidence.branch, h.branch);
+  assert.equal(h.toolLog().filter((line) => line.startsWith('new session')).length, 2);
+  assert.match(h.lastPrompt(), /Round 1 was asked:\nwrite one\.txt; say One\.\n/);
+  assert.match(h.lastPrompt(), /Its result \(done\):\nOne\./);
+});
+
+test('a session that cannot be kept does not hold back the result', async (t) => {
+  const h = await setup(t);
+  await rm(join(h.directory, 'state', 'works'), { recursive: true });
+  const second = await h.round('write two.txt; say Two.');
+  assert.match(await h.output(second.jobId), /the session of the tool is not kept .*ENOENT/);
+  const third = await h.round('write three.txt', second.jobId);
+  assert.deepEqual(h.files(h.branch), ['README.md', 'one.txt', 'three.txt', 'two.txt']);
+  assert.equal(third.evidence.branch, h.branch);
+  assert.match(h.lastPrompt(), /Round 2 was asked:\nwrite two\.txt; say Two\.\n/);
+});
+
+test('commits of a person on the branch are kept, and the tool is told of them', async (t) => {
+  const h = await setup(t);
+  h.commit(h.branch, 'person.md');
+  await h.round('write two.txt');
+  assert.deepEqual(h.files(h.branch), ['one.txt', 'person.md', 'two.txt']);
+  assert.match(h.lastPrompt(), /to which a person has added 2 commits: keep them/);
+});
+
+test('a branch that is merged, or deleted, is begun again from the base', async (t) => {
+  const h = await setup(t);
+  git(h.clone, 'merge', '--quiet', '--squash', h.branch);
+  git(h.clone, 'commit', '--quiet', '-m', 'Squashed');
+  const second = await h.round('write two.txt');
+  assert.notEqual(second.evidence.branch, h.branch);
+  assert.deepEqual(second.evidence.changedFiles, ['two.txt']);
+  assert.match(h.lastPrompt(), /was merged: a new one begins from the base/);
+  assert.match(await h.output(second.jobId), /was merged: a new one begins/);
+  git(h.clone, 'branch', '--quiet', '-D', String(second.evidence.branch));
+  const third = await h.round('write three.txt', second.jobId);
+  assert.match(h.lastPrompt(), /was deleted: a new one begins/);
+  assert.deepEqual(third.evidence.changedFiles, ['three.txt']);
+});
+
+test('a branch that a person has checked out is not moved', async (t) => {
+  const h = await setup(t);
+  git(h.clone, 'checkout', '--quiet', h.branch);
+  const second = await h.round('write two.txt');
+  const { branch } = second.evidence;
+  assert.notEqual(branch, h.branch);
+  assert.equal(git(h.clone, 'rev-parse', h.branch), h.commitSha);
+  assert.deepEqual(h.files(String(branch)), ['README.md', 'one.txt', 'two.txt']);
+  assert.match(await h.output(second.jobId), /the commits are on signalbox\//);
+});

@@ -1,0 +1,223 @@
+import {
+  DECISION_AGENT_PREFERENCE_MS,
+  type endpoints,
+  JOB_MESSAGES_MAX,
+  type Job,
+  type JobMessage,
+  type RequestInput,
+  TEXT_CHARS_MAX,
+} from '@signalbox/contract';
+import { agentStatusAt } from '../agents/present.ts';
+import { readAgent } from '../agents/store.ts';
+import { appendAudit } from '../audit/append.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Tx } from '../db/engine.ts';
+import type { JobMessagesTable } from '../db/schema/tables.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { asObject } from '../queue/matching.ts';
+import { PINNED_UNTIL_MS, type Preference } from '../queue/store.ts';
+import type { HookDeps } from '../start/hooks.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import { addJob, type Creator, creatorOf } from './enqueue.ts';
+import { presentJob, presentMessage } from './present.ts';
+import { type JobRecord, requireJob } from './require-job.ts';
+import { requirementsFor } from './retry.ts';
+import type { JobRow } from './store.ts';
+import {
+  insertMessage,
+  listMessages,
+  listQueued,
+  readLatestRound,
+  updateMessagesQueued,
+  updateNextJob,
+} from './store-rounds.ts';
+import { readCreator } from './store-whole.ts';
+
+type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
+type ContinueAnswer = { job: Job; delivery: 'round' | 'message'; message?: JobMessage };
+
+/**
+ * Enqueues the next round of a job that is done or failed, with its messages that are in no round
+ * yet. A job that has not ended gets a message.
+ *
+ * @throws HubError JOB_NOT_FOUND, JOB_CANCELED, INVALID_REQUEST, IDEMPOTENCY_CONFLICT, and what
+ *   `addJob` throws.
+ */
+export function continueJob(
+  deps: HubDeps,
+  principal: Principal,
+  input: ContinueInput,
+): Promise<ContinueAnswer & { idempotent?: boolean }> {
+  const { idempotencyKey: key, ...body } = input;
+  const { workspaceId } = input;
+  const { principalId } = principal;
+  return deps.database.write(workspaceId, (tx) =>
+    answerOnce(tx, { workspaceId, principalId, operation: 'jobsContinue', key, body }, async () => {
+      const record = await requireJob(tx, workspaceId, input.jobId);
+      const { status } = record.entry;
+      if (status === 'canceled') {
+        const way = 'so there is nothing to continue: enqueue a new job.';
+        throw new HubError('JOB_CANCELED', `The job was canceled, ${way}`);
+      }
+      const author = creatorOf(principal);
+      if (status !== 'done' && status !== 'failed') {
+        const { row, message } = await addMessage(tx, record, author, input);
+        return { job: presentJob(record.entry, row), delivery: 'message', message };
+      }
+      await refuseContinued(tx, record);
+      const { entry, row } = await addRound(deps, tx, record, author, input);
+      const data = { round: row.round, jobId: row.job_id };
+      const action = 'job.continue';
+      await appendAudit(tx, {
+        workspaceId,
+        actor: principalId,
+        action,
+        subject: input.jobId,
+        data,
+      });
+      return { job: presentJob(entry, row), delivery: 'round' };
+    }),
+  );
+}
+
+/** Keeps a message for a job that has not ended. */
+async function addMessage(
+  tx: Tx,
+  { row }: JobRecord,
+  author: Creator,
+  { message: text, tool, model }: ContinueInput,
+): Promise<{ row: JobRow; message: JobMessage }> {
+  if (tool !== undefined || model !== undefined) {
+    const field = tool === undefined ? '/model' : '/tool';
+    throw invalidField(field, 'is for a job that has ended: wait for its end, or leave it out');
+  }
+  const { workspace_id, job_id } = row;
+  const known = await listMessages(tx, workspace_id, job_id);
+  const queued = [...known.filter(({ next_job_id }) => next_job_id === null), { text }];
+  if (known.length >= JOB_MESSAGES_MAX || joinTexts(queued).length > TEXT_CHARS_MAX) {
+    const limit = `${JOB_MESSAGES_MAX} messages, with ${TEXT_CHARS_MAX} characters together`;
+    throw new HubError('LIMIT_REACHED', `A job takes ${limit}: wait for its end.`);
+  }
+  const message: JobMessagesTable = {
+    ...{ workspace_id, job_id, number: known.length + 1, text, created_at: tx.nowMs },
+    ...{ author_id: author.id, author_name: author.name, next_job_id: null },
+  };
+  const changed = { ...row, messages_queued: queued.length };
+  await insertMessage(tx, message);
+  await updateMessagesQueued(tx, changed);
+  return { row: changed, message: presentMessage(message) };
+}
+
+/** @throws HubError JOB_NOT_FOUND */
+export async function listJobMessages(
+  { database: { reader } }: HubDeps,
+  { workspaceId, jobId }: { workspaceId: string; jobId: string },
+): Promise<JobMessage[]> {
+  if ((await readCreator(reader, workspaceId, jobId)) === null) throw new HubError('JOB_NOT_FOUND');
+  return (await listMessages(reader, workspaceId, jobId)).map(presentMessage);
+}
+
+/** Makes the messages of a job that is done its next round; their first author is its creator. */
+export async function continueWithMessages(
+  deps: HookDeps,
+  tx: Tx,
+  record: JobRecord,
+): Promise<void> {
+  const { workspace_id: workspaceId, job_id: jobId } = record.row;
+  const messages = await listMessages(tx, workspaceId, jobId);
+  const first = messages.find(({ next_job_id }) => next_job_id === null);
+  if (first === undefined) return;
+  const author = { id: first.author_id, name: first.author_name };
+  await addRound(deps, tx, record, author, {});
+}
+
+function joinTexts(messages: readonly { text: string }[]): string {
+  return messages.map(({ text }) => text).join('\n\n');
+}
+
+async function refuseContinued(tx: Tx, { row }: JobRecord): Promise<void> {
+  const latest = await readLatestRound(tx, row.workspace_id, row.work_job_id ?? row.job_id);
+  if (latest === undefined || latest.round <= row.round) return;
+  throw new HubError(
+    'INVALID_REQUEST',
+    `The job is continued already: continue round ${latest.round}, ${latest.job_id}.`,
+  );
+}
+
+/** What a person says of the next round; the rest is as before. */
+type RoundWish = Partial<Pick<ContinueInput, 'message' | 'tool' | 'model'>>;
+
+async function addRound(
+  deps: HookDeps,
+  tx: Tx,
+  before: JobRecord,
+  author: Creator,
+  { message, tool, model }: RoundWish,
+): Promise<JobRecord> {
+  const { entry, row } = before;
+  const { workspace_id: workspaceId, job_id: jobId } = row;
+  const queued = row.messages_queued === 0 ? [] : await listQueued(tx, workspaceId, jobId);
+  const prompt = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
+  if (prompt.length > TEXT_CHARS_MAX) {
+    const why = `With the messages to the job before, it has more than ${TEXT_CHARS_MAX} characters`;
+    throw new HubError('LIMIT_REACHED', `${why}: write less.`);
+  }
+  const draft = {
+    workspaceId,
+    repoId: row.repo_id,
+    kind: row.kind as Job['kind'],
+    role: row.role,
+    prompt,
+    ...requirementsOf(row.requirements, { tool, model }),
+    priority: entry.priority,
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    // The number of the work, without what was added for attempts that did not count.
+    maxAttempts: Math.max(1, Math.min(entry.attempts_max, 100)),
+    delayMs: 0,
+    dependsOn: [],
+    ...(row.budget === null ? {} : { budget: JSON.parse(row.budget) }),
+  };
+  const place = {
+    continues_job_id: row.job_id,
+    work_job_id: row.work_job_id ?? row.job_id,
+    round: row.round + 1,
+  };
+  const added = await addJob(deps, tx, author, draft, {
+    ...{ origin: { continuesJobId: jobId, round: place.round } },
+    ...{ place, preference: await findPreference(tx, before) },
+  });
+  if (queued.length > 0) {
+    await updateNextJob(tx, queued, added.row.job_id);
+    await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
+  }
+  return added;
+}
+
+function requirementsOf(
+  stored: string | null,
+  asked: Parameters<typeof requirementsFor>[1],
+): { requirements?: Record<string, unknown> | string } {
+  const before: unknown = stored === null ? null : JSON.parse(stored);
+  const isAsked = asked.tool !== undefined || asked.model !== undefined;
+  if (!isAsked) return before === null ? {} : { requirements: before as string };
+  return { requirements: requirementsFor(before ?? {}, asked) };
+}
+
+/**
+ * Reserves the round for the agent that ran the one before. For a while, if that agent is online;
+ * for good, if no other machine has the branch.
+ */
+async function findPreference(tx: Tx, { entry, row }: JobRecord): Promise<Preference | null> {
+  const { workspace_id: workspaceId, agent_id: agentId } = entry;
+  const agent = agentId === null ? undefined : await readAgent(tx, workspaceId, agentId);
+  if (agent === undefined) return null;
+  if (isBranchUnpushed(row.evidence)) return { agentId: agent.agent_id, untilMs: PINNED_UNTIL_MS };
+  if (agentStatusAt(agent, tx.nowMs) !== 'online') return null;
+  return { agentId: agent.agent_id, untilMs: tx.nowMs + DECISION_AGENT_PREFERENCE_MS };
+}
+
+function isBranchUnpushed(evidence: string | null): boolean {
+  const { branch, pushedTo } = asObject(evidence === null ? null : JSON.parse(evidence)) ?? {};
+  return typeof branch === 'string' && typeof pushedTo !== 'string';
+}
