@@ -76,8 +76,8 @@ for (const tool of ['claude', 'codex'] as const) {
       const [record, ...others] = globSync(join(acp.bench.folder, `**/works/${jobId}.json`));
       assert.ok(record !== undefined && others.length === 0);
       rmSync(record);
-      const message = 'Write two.\n\n[scenario begun-anew]';
-      const round = await next(jobId, message, 'begun-anew');
+      const message = 'Write two.\n\n[scenario begun-again]';
+      const round = await next(jobId, message, 'begun-again');
       checkBranch(before, round);
       assert.match(round.asked, /Round 1 was asked:\\nWrite one\./);
       assert.match(round.asked, /Its result \(done\):\\nOne is written\./);

@@ -99,6 +99,7 @@ export const sharedReads: Readonly<Record<string, string>> = {
   'cluster/database-lineage.ts hub_settings': 'the id of the table tells a restored dump',
   'jobs/record-restore.ts queue_entries': 'one statement for the jobs of all workspaces',
   'jobs/store-whole.ts queue_entries': 'a job and its entry in one statement are consistent',
+  'jobs/store-rounds.ts queue_entries': 'a job and its entry in one statement are consistent',
   'cloud-ai-jobs/store.ts queue_entries': 'a job and its entry in one statement are consistent',
   'tokens/store-bearers.ts memberships': 'one statement authenticates a request',
   'tokens/store-bearers.ts people': 'one statement authenticates a request',

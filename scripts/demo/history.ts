@@ -13,7 +13,7 @@ All 11 endpoints of /orders are described, with 23 errors.
 docs/openapi.yaml
 
 acme/web ben 31 0.74 verified
-Replace the carousel on the home page by three pictures; nobody swipes it.
+Replace the carousel on the home page by three pictures; few people swipe it.
 The carousel is gone: 41 KB less script, and the largest paint comes 0.6 s earlier.
 src/home/hero.tsx src/home/hero.css src/home/hero.test.tsx
 

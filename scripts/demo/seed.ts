@@ -221,7 +221,7 @@ async function work(
   { log = [], minutes = 0 }: SeedJob,
 ): Promise<Claim> {
   const { client, workspaceId, calendar } = place;
-  // Nobody renews the lease while the time of a job passes.
+  // The lease is not renewed while the time of a job passes.
   const leaseMs = calendar === undefined ? LEASE_MS_DEFAULT : LEASE_MS_MAX;
   const answer = await client.jobs.claimNext({ workspaceId, agentId, repoIds: [repoId], leaseMs });
   if (answer.jobId !== jobId || answer.claimGeneration === undefined) {

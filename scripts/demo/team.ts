@@ -59,7 +59,7 @@ const HOUR_MS = 60 * 60_000;
 const PAST_DAYS = 14;
 const PAST_MS = PAST_DAYS * 24 * HOUR_MS;
 const WORKING_HOURS = 10;
-/** What the console shows as open began within the last hour. */
+/** All open jobs began within the last hour. */
 const PRESENT_MS = 50 * 60_000;
 /** A session ends after eight hours without a call. */
 const SESSION_MS = 7 * HOUR_MS;

@@ -12,7 +12,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, process.json, evidence.git/,
  *                 worktree/ and tool/, which belong to the tool and have its result.json, and
- *                 notes/, where programs of the agent write that run beside the tool: report.ndjson,
+ *                 notes/, where programs of the agent write beside the tool (report.ndjson),
  *                 and attachments/, the files of the job
  * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/, attachments/

@@ -38,7 +38,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   job: [[jobId], [jobId, '--follow']],
   'job cancel': [[jobId]],
   'job retry': [[jobId]],
-  'job continue': [[jobId, 'Go on']],
+  'job continue': [[jobId, 'More']],
   'job release': [[jobId]],
   'job open': [[jobId]],
   'job log': [[jobId], [jobId, '--calls'], [jobId, '--search', 'x'], [jobId, '--tail', '1']],

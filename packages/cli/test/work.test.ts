@@ -96,7 +96,7 @@ test('the rounds of a piece of work are one branch, that of the latest round', a
   const { job } = await json(...more, 'And two');
   const prune = ['work', 'prune', '--dry-run', '--unmerged', '--older-than', '0s'];
   const pruned = (await json(...prune)).branches.map((each: { branch: string }) => each.branch);
-  assert.ok(!pruned.includes(first.branch), 'a round waits to go on there');
+  assert.ok(!pruned.includes(first.branch), 'a round waits to continue there');
   await doNext('echo two > round-2.txt', '--check', 'true');
   const { branches } = await json('work', 'list');
   const ofWork = branches.filter((each: { branch: string }) => each.branch === first.branch);

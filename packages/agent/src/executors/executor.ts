@@ -50,7 +50,7 @@ export interface ExecutorRequest {
   toolFiles: string;
   /** In `toolFiles`: where the tool may write its result (`result-file.ts`). */
   resultFile: string;
-  /** The directory of the files that are attached to the job. Absent: there are none. */
+  /** The directory of the files that are attached to the job. Absent: the job has no files. */
   attachments?: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;

@@ -60,7 +60,7 @@ export async function findWorkBranch(work: JobWork, known: KnownBranch): Promise
   };
 }
 
-/** The clone's branch; that of the origin if it goes on from it, or if the clone has none. */
+/** The clone's branch; that of the origin if it continues the clone's, or if the clone has none. */
 async function findHead(
   mirror: Mirror,
   git: GitOptions,

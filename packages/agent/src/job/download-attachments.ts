@@ -31,7 +31,7 @@ export function attachedFiles(
   });
 }
 
-/** Downloads the files that are attached to the job, anew in each attempt. */
+/** Downloads the files that are attached to the job, again in each attempt. */
 export async function downloadAttachments(work: JobWork): Promise<void> {
   const { claimed, directory, settings } = work;
   const files = attachedFiles(claimed.job, directory);

@@ -7,7 +7,7 @@ import { attachedFiles } from './download-attachments.ts';
  * Composes the text for the tool: the job's prompt, then its requirements if they are plain text,
  * then the answers that people gave while the job was blocked, then where the attached files are.
  *
- * @param round what the tool is told of the earlier rounds; null: there are none.
+ * @param round what the tool is told of the earlier rounds; null: the job continues no other.
  */
 export function composePrompt(
   job: Job,

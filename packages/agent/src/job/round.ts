@@ -6,7 +6,7 @@ import { fitText } from './text-limits.ts';
 /** A job that continues another: where its work begins, and what its tool is told of it. */
 export interface Round {
   number: number;
-  /** The branch that goes on; null: the work begins again from the base. */
+  /** The branch that is continued; null: the work begins again from the base. */
   branch: WorkBranch | null;
   /** For a tool that continues its session. */
   news: string;

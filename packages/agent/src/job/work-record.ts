@@ -6,7 +6,7 @@ import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-di
 import { pathName } from './attempt.ts';
 
 /**
- * What is left of the tool's session when a job has ended, so that the next round of the work can
+ * The tool's session after a job has ended, so that the next round of the work can
  * resume it: `works/<work>.json`. Its worktree is removed, and made again at the same place.
  */
 export interface WorkRecord {

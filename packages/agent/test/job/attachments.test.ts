@@ -8,7 +8,7 @@ const attached = (uploadId: string, fileName: string, sizeBytes: number) => ({
   ...{ uploadId, fileName, sizeBytes, contentType: 'text/plain' },
 });
 
-test('the tool reads attached files beside its worktree, whatever they are called', async (t) => {
+test('the tool reads attached files beside its worktree, under any name', async (t) => {
   const { hub, start, clone, directory } = await setup(t);
   hub.uploads.set('upl_a', 'first');
   hub.uploads.set('upl_b', 'second');

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setupAcp } from '../support/acp-harness.ts';
 import { git } from '../support/harness.ts';
 
-/** A job that is done, on a branch with one file, by an agent that goes on. */
+/** A job that is done, on a branch with one file, by an agent that keeps running. */
 async function setup(t: TestContext) {
   const h = await setupAcp(t);
   const { workspaceId, clone, directory } = h;

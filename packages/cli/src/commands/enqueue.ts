@@ -18,7 +18,6 @@ import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { findRepository } from '../find/repository-reference.ts';
-import { attachFiles } from '../hub/attach-files.ts';
 import { enqueueBatch } from '../hub/enqueue-batch.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { followJob } from '../hub/job-follow.ts';
@@ -163,7 +162,7 @@ async function requestOf(io: Io, session: HubSession, prompt: string, options: O
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
   const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
   const repoId = await findRepository(io, session, options.repo);
-  const attachments = await attachFiles(io, session, options.attach ?? []);
+  const attachments = await attach(io, session, options.attach ?? []);
   return {
     workspaceId,
     ...{ repoId, kind, prompt, dependsOn },
@@ -260,4 +259,11 @@ function sayEnqueued(io: Io, answer: { jobId: string; idempotent?: boolean }): v
   const done = answer.idempotent ? 'Already enqueued with this key:' : 'Enqueued';
   io.print(`${green('✔')} ${done} ${answer.jobId}`);
   if (answer.idempotent) io.print(dim('  No new job was added to the queue.'));
+}
+
+/** The agent's code is loaded only where files are sent. */
+async function attach(io: Io, session: HubSession, files: readonly string[]): Promise<string[]> {
+  if (files.length === 0) return [];
+  const { attachFiles } = await import('./agent/attach-files.ts');
+  return attachFiles(io, session, files);
 }

@@ -7,7 +7,7 @@ import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/text.ts';
 import type { WorkBranch } from './branches.ts';
 
-/** A branch of this clone, with what the hub knows of its job: of the latest round on the branch. */
+/** A branch of this clone, with what the hub knows of its job, the latest round on the branch. */
 export interface Work {
   branch: WorkBranch;
   /** Null: the hub does not know the job, or did not answer. */
@@ -16,7 +16,7 @@ export interface Work {
   verdict: Verdict | null;
 }
 
-/** Their work on the branch goes on. */
+/** Their work on the branch continues. */
 export const activeStatuses: readonly JobStatus[] = ['pending', 'running', 'blocked'];
 
 /** How many jobs are asked for at once. */

@@ -140,7 +140,7 @@ function Composer({
     >
       <label htmlFor={id} className="text-sm text-muted">
         {isEnded
-          ? 'The next round goes on with the same branch and the same session.'
+          ? 'The next round continues the same branch and the same session.'
           : 'It becomes the next round when this job is done.'}
       </label>
       <textarea

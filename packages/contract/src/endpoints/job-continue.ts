@@ -57,7 +57,7 @@ export const jobsContinue = defineEndpoint({
   summary: 'Continue the work of a job, or leave a message for it',
   description:
     'Enqueues the next round of a done or failed job: a job of its own, with the message as its ' +
-    'prompt, that goes on with the branch and the session of the tool. It has the repository, ' +
+    'prompt, that continues the branch and the session of the tool. It has the repository, ' +
     'run, kind, role, requirements, priority and budget of the round before. The agent that ran ' +
     'that round goes first for a while; it is the only one that may claim the next if it is the ' +
     'only one with the branch. A pending, running or blocked job keeps the message until its ' +

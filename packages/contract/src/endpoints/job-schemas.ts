@@ -373,7 +373,7 @@ export const Job = Type.Object({
   cancelRequestedAt: Nullable(Timestamp()),
   waitingOnUncertaintyId: Nullable(Id('uncertainty')),
   attachments: Type.Optional(
-    List(Attachment, ATTACHMENTS_MAX, 'The files for the tool. Absent: there are none.'),
+    List(Attachment, ATTACHMENTS_MAX, 'The files for the tool. Absent: the job has no files.'),
   ),
   decisions: List(
     Type.Object({

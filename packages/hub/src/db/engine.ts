@@ -89,7 +89,7 @@ export interface Tx extends Reader {
   /**
    * Runs a statement that no `RowWrite` can express, such as INSERT … SELECT.
    *
-   * @param about what it writes, since nobody reads its text. Without it, nothing is announced and
+   * @param about what it writes, since its text is not read. Without it, nothing is announced and
    *   no row stays in memory: for the schema and for the tables of the engine only.
    */
   runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written>;
@@ -108,7 +108,7 @@ export interface Tx extends Reader {
   afterCommit(call: () => void): void;
 }
 
-/** What a statement has written. */
+/** The result of a write. */
 export interface Written {
   changes: number;
   /** The rows that it returns. */
@@ -127,15 +127,15 @@ export interface TextWrite {
 export interface RowWrite extends TextWrite {
   /** The row that is inserted, or the columns that are updated. */
   readonly set: Readonly<Record<string, WriteValue>>;
-  /** Chooses the rows that are updated or deleted; a list stands for any of its values. */
+  /** Chooses the rows that are updated or deleted; a list allows any of its values. */
   readonly where: Readonly<Record<string, SqlValue | readonly string[]>>;
   /** Chooses them further. */
   readonly also?: SqlPart | undefined;
-  /** What happens to a row with the same values in the columns of a unique index. */
+  /** For a row with the same values in the columns of a unique index. */
   readonly conflict?:
     | {
         readonly columns: readonly string[];
-        /** What is updated in it, instead of an insertion; empty: nothing. */
+        /** Its columns that are updated, instead of an insertion; empty: none. */
         readonly set: Readonly<Record<string, WriteValue>>;
       }
     | undefined;

@@ -16,7 +16,7 @@ type Cell<Value> = Value | SqlPart;
 type Column<Name extends Table> = keyof Schema[Name] & string;
 
 /**
- * Chooses the rows whose columns have the given values; null is a value, and a list stands for any
+ * Chooses the rows whose columns have the given values; null is a value, and a list allows any
  * of its values.
  */
 type Where<Name extends Table> = {
@@ -34,7 +34,7 @@ export function sql(text: string, ...values: readonly SqlValue[]): SqlPart {
   return { text, values };
 }
 
-/** What a column gets: its value, and a number more. */
+/** For a column: its value, and a number more. */
 export function plus(column: string, more: number): SqlPart {
   return sql(`${column} + ?`, more);
 }
@@ -161,10 +161,10 @@ function columnsOf(row: object): Record<string, WriteValue> {
 
 /** The pieces of the text of a write, and the values of their placeholders in this order. */
 export interface WritePieces {
-  /** What the columns of `set` get. */
+  /** The expressions for the columns of `set`. */
   cells: string[];
   conditions: string[];
-  /** What follows: ON CONFLICT and RETURNING. */
+  /** ON CONFLICT and RETURNING. */
   end: string;
   values: SqlValue[];
 }

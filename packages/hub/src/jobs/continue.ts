@@ -145,7 +145,7 @@ async function refuseContinued(tx: Tx, { row }: JobRecord): Promise<void> {
   );
 }
 
-/** What a person says of the next round; the rest is as before. */
+/** The wishes of a person for the next round; the rest is as before. */
 type RoundWish = Partial<Pick<ContinueInput, 'message' | 'tool' | 'model'>>;
 
 async function addRound(

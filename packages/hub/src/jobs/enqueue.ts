@@ -59,7 +59,7 @@ export function creatorOf({ principalId, displayName }: Principal): Creator {
   return { id: principalId, name: displayName };
 }
 
-/** What a round has beside the fields of a new job. */
+/** The fields of a round beside those of a new job. */
 type RoundPlace = Pick<JobRow, 'continues_job_id' | 'work_job_id' | 'round'>;
 
 interface Additions {

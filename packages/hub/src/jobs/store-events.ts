@@ -77,7 +77,7 @@ export async function recordJobEventForSeq(
   return row.seq;
 }
 
-/** What the live stream announces: the rows have only the key of the job. */
+/** For the live stream: the rows have only the key of the job. */
 function idsOf({ workspace_id, entry_id }: Pick<EventEntry, 'workspace_id' | 'entry_id'>) {
   return { workspace_id, job_id: entry_id };
 }

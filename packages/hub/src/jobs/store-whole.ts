@@ -158,14 +158,14 @@ export function readJobsOfRuns(
   const newest = (columns: string) =>
     `SELECT ${columns} FROM jobs AS j
      JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
-     WHERE j.workspace_id = r.workspace_id AND j.run_id = r.run_id
+     WHERE j.workspace_id = ? AND j.run_id = r.value
      ORDER BY j.job_id DESC LIMIT ?`;
   return reader.allSql<RunJobsRow>(
-    `SELECT r.run_id,
+    `SELECT r.value AS run_id,
        (SELECT string_agg(status, ',') FROM (${newest('e.status')}) AS a) AS statuses,
        (SELECT string_agg(usage, ',') FROM (${newest('j.usage')}) AS b) AS usages
-     FROM runs AS r WHERE r.workspace_id = ? AND r.run_id IN (SELECT value FROM json_each(?))`,
-    [limit, limit - 1, workspaceId, JSON.stringify(runIds)],
+     FROM json_each(?) AS r`,
+    [workspaceId, limit, workspaceId, limit - 1, JSON.stringify(runIds)],
   );
 }
 

@@ -29,7 +29,7 @@ export function readUpload(
   );
 }
 
-/** Newest first. One row more than `limit`, so that the caller sees whether there is a next page. */
+/** Newest first; one more than `limit`, so that the caller sees whether more follow. */
 export function listUploads(
   reader: Reader,
   workspaceId: string,

@@ -68,7 +68,7 @@ test('a round may be for another tool', async (t) => {
   await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });
   const { jobId: asked } = await h.enqueue({ requirements: { labels: {} } });
   await h.end();
-  const { job } = await h.next(asked, 'Go on.', { tool: 'codex', model: 'gpt-5.5' });
+  const { job } = await h.next(asked, 'More.', { tool: 'codex', model: 'gpt-5.5' });
   assert.deepEqual(job.requirements, { labels: {}, tool: 'codex', model: 'gpt-5.5' });
 });
 

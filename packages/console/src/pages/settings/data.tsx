@@ -7,7 +7,7 @@ import { Uploads } from '../../parts/settings/uploads.tsx';
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/settings/data');
 
-/** What the workspace stores besides its jobs: context items, and the files of uploads. */
+/** The data of a workspace besides its jobs: context items, and the files of uploads. */
 export function DataPage() {
   const { membership } = workspace.useRouteContext();
   const { tab = 'context' } = route.useSearch();

@@ -93,7 +93,7 @@ export function mergeWrites(
   };
 }
 
-/** Rows of values as a table `v`, and what stands for each value; null: none has a type. */
+/** Rows of values as a table `v`, and the expression for each value; null: none has a type. */
 function sourceOf(
   rows: readonly (readonly SqlValue[])[],
 ): { text: string; places: string[]; arrays: SqlValue[][] } | null {

@@ -78,7 +78,7 @@ interface Scope {
 /**
  * PostgreSQL, which several hubs may share. Advisory locks take the place of SQLite's single writer
  * (see `Database.write`). Group commit: the actions of a scope that wait in one turn of the event
- * loop share one transaction; concurrent ones also share statements (`merging-runner.ts`). The
+ * loop share one transaction; concurrent ones also share statements (`merged-transaction.ts`). The
  * next transaction of concurrent actions starts when the statements of the one before are done: two
  * that ran statements at once would share each statement among half as many actions, but one may
  * run statements while the other commits.

@@ -3,7 +3,7 @@ import { callAfterCommit } from '../after-commit.ts';
 import type { Tx } from '../engine.ts';
 import type { EarlyReads } from './early-reads.ts';
 import { numberPlaceholders } from './merged-statement.ts';
-import { MergingRunner } from './merging-runner.ts';
+import { MergedTransaction } from './merged-transaction.ts';
 import {
   isConflict,
   isContention,
@@ -164,7 +164,7 @@ export async function runConcurrent(
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
-  const statements = new MergingRunner(session, beginning, actions.length);
+  const statements = new MergedTransaction(session, beginning, actions.length);
   const reads = earlyReads.open(
     async (sql, values) =>
       (await statements.query<object>(numberPlaceholders(sql), values, 'read')).rows,

@@ -145,8 +145,8 @@ export const contextTables = [
     WHERE status = 'pending'`,
   `CREATE INDEX upload_extracts_by_age ON upload_extracts (workspace_id, finished_at)
     WHERE finished_at IS NOT NULL`,
-  // The bytes and number of uploads of each workspace (an empty job) and of each job. An upload counts as at
-  // least 4 KB, so that empty ones are bounded too.
+  // The bytes and number of uploads of each workspace (an empty job) and of each job. An upload
+  // counts as at least 4 KB, so that empty ones are bounded too.
   `CREATE TABLE upload_usage (
     workspace_id TEXT NOT NULL,
     job_id TEXT NOT NULL,

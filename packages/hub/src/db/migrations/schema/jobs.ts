@@ -177,7 +177,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     line BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, job_id, attempt, seq)
   ) WITHOUT ROWID`,
-  // What people have written to a job. It becomes the prompt of the next round.
+  // The messages of people to a job. They become the prompt of the next round.
   `CREATE TABLE job_messages (
     workspace_id TEXT NOT NULL,
     job_id TEXT NOT NULL,

@@ -18,7 +18,7 @@ interface WaitingStatement {
 
 /** Statements of the same text that actions wait for. */
 interface WaitingStatements {
-  /** What they have in common, if they can be merged. */
+  /** The write that they have in common, or a read; null: they are not merged. */
   merging: 'read' | RowWrite | null;
   waiting: WaitingStatement[];
 }
@@ -40,7 +40,7 @@ interface WaitingInput {
  * Runs the statements of the actions of one transaction. Those of the same text that are asked for
  * at the same time are merged.
  */
-export class MergingRunner implements StatementRunner {
+export class MergedTransaction implements StatementRunner {
   readonly #session: Session;
   readonly #beginning: Beginning;
   readonly #isLone: boolean;

@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { contentTypeOf, UploadError, uploadBytes } from '@signalbox/agent';
 import { ATTACHMENTS_MAX, UPLOAD_BYTES_MAX } from '@signalbox/contract';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../terminal/io.ts';
-import type { HubSession } from './hub-session.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
+import type { Io } from '../../terminal/io.ts';
 
 /**
  * Uploads files for the tool of a job, in their order. All are checked before the first is sent.
