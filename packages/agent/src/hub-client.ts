@@ -22,7 +22,10 @@ export interface HubClient {
     complete: Call<typeof endpoints.jobs.complete>;
     get: Call<typeof endpoints.jobs.get>;
   };
-  uploads: { create: Call<typeof endpoints.uploads.create> };
+  uploads: {
+    create: Call<typeof endpoints.uploads.create>;
+    getDownloadUrl: Call<typeof endpoints.uploads.getDownloadUrl>;
+  };
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
   uncertainties: {
     createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;

@@ -91,7 +91,9 @@ export {
   listLeftWorktrees,
   removeLeftWorktree,
 } from './left-worktrees.ts';
+export { contentTypeOf } from './mcp/content-type.ts';
 export { reachesJobs } from './process/environment.ts';
 export { checkJobServer, ToolUserError } from './process/tool-user.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';
+export { UploadError, uploadBytes } from './upload-bytes.ts';

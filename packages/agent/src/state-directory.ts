@@ -12,9 +12,10 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, process.json, evidence.git/,
  *                 worktree/ and tool/, which belong to the tool and have its result.json, and
- *                 notes/, where programs of the agent write that run beside the tool: report.ndjson
+ *                 notes/, where programs of the agent write that run beside the tool: report.ndjson,
+ *                 and attachments/, the files of the job
  * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:
- *                 session.json, worktree/, evidence.git/
+ *                 session.json, worktree/, evidence.git/, attachments/
  * works/<work>.json  the session of a work whose last round has ended, for the next one
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
@@ -53,6 +54,8 @@ export interface JobDirectory {
   /** The git directory by which the agent reads the worktree. */
   readonly evidenceDir: string;
   readonly worktree: string;
+  /** The files that are attached to the job. The tool only reads them. */
+  readonly attachments: string;
 }
 
 /**
@@ -94,6 +97,7 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     processFile: join(path, 'process.json'),
     evidenceDir: join(path, 'evidence.git'),
     worktree: join(path, 'worktree'),
+    attachments: join(path, 'attachments'),
   };
 }
 

@@ -26,7 +26,6 @@ const reasons: Readonly<Record<string, string>> = {
   'runs.upsertV1': 'For programs that plan runs.',
   'integrationEvents.replay': 'For programs; at the console a trigger is tested instead.',
   'uploads.create': 'For programs; people attach files at the console later.',
-  'uploads.delete': 'For programs; people attach files at the console later.',
 };
 
 const packages = join(import.meta.dirname, '../..');

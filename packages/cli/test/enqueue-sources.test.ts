@@ -52,6 +52,26 @@ test('the prompt is the text of a file', async () => {
   await refused(['Another', '--file', file], /--file is the whole prompt/);
 });
 
+test('files are attached to a job, in their order, or nothing is sent', async () => {
+  const log = join(place.directory, 'build.log');
+  const picture = join(place.directory, '-screen shot.png');
+  await writeFile(log, 'line');
+  await writeFile(picture, 'png');
+  const { job } = await json(['Look', '--attach', log, `--attach=${picture}`]);
+  const told = job.attachments.map(
+    (one: { fileName: string; sizeBytes: number; contentType: string }) =>
+      [one.fileName, one.sizeBytes, one.contentType] as const,
+  );
+  assert.deepEqual(told, [
+    ['build.log', 4, 'text/plain'],
+    ['-screen shot.png', 3, 'image/png'],
+  ]);
+  await refused(['x', '--attach', join(place.directory, 'missing')], /cannot be read \(ENOENT\)/);
+  await refused(['x', '--attach', place.directory], /it is not a file/);
+  const eleven = Array<string[]>(11).fill(['--attach', log]).flat();
+  await refused(['x', ...eleven], /at most 10 files/);
+});
+
 test('a template of the repository is filled, and lacks and loses no value', async () => {
   const filled = await json(['Look at the tests.', '--template', 'review', '--set', 'area=login']);
   assert.equal(filled.job.prompt, 'Review login.\n\nLook at the tests.');

@@ -48,6 +48,7 @@ export * from './endpoints/tokens.ts';
 export * from './endpoints/triggers.ts';
 export * from './endpoints/uncertainties.ts';
 export * from './endpoints/uncertainty-schemas.ts';
+export { UPLOAD_BYTES_MAX } from './endpoints/upload-schemas.ts';
 export * from './endpoints/uploads.ts';
 export * from './endpoints/workspaces.ts';
 export * from './endpoints.ts';

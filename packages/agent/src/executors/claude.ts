@@ -92,6 +92,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       const settings = { ...kept.settings, ...(trustRepository ? {} : { disableAllHooks: true }) };
       const args = ['-p', '--output-format', 'stream-json', '--verbose'];
       args.push(...permissions(request), '--add-dir', request.toolFiles);
+      if (request.attachments !== undefined) args.push('--add-dir', request.attachments);
       // Without those of the user: their rules would allow before this agent is asked.
       args.push('--setting-sources', 'project,local', '--settings', JSON.stringify(settings));
       if (kept.memoryFile !== null) args.push('--append-system-prompt-file', kept.memoryFile);

@@ -50,6 +50,8 @@ export interface ExecutorRequest {
   toolFiles: string;
   /** In `toolFiles`: where the tool may write its result (`result-file.ts`). */
   resultFile: string;
+  /** The directory of the files that are attached to the job. Absent: there are none. */
+  attachments?: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
   /** The environment of the tool. */

@@ -21,11 +21,12 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const { executor, clock, killGraceMs, holdMs } = work.settings;
-  const promptText = composePrompt(work.claimed.job, work.round?.history);
+  const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
   const { isReadOnly } = work;
-  const { toolFiles, resultFile } = work.directory;
+  const { toolFiles, resultFile, attachments } = work.directory;
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
+    ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
     ...{ env: work.env, holdMs },
     redact: (text) => work.redactor.redact(text),
     ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },

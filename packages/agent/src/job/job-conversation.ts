@@ -31,8 +31,8 @@ export async function runConversation(
   const host: ConversationHost = {
     ...{ job: claimed.job, cwd, clock, session, redact, note },
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
-    promptText: composePrompt(claimed.job, work.round?.history),
-    nextPromptText: composePrompt(claimed.job, work.round?.news),
+    promptText: composePrompt(claimed.job, work.directory, work.round?.history),
+    nextPromptText: composePrompt(claimed.job, work.directory, work.round?.news),
     ...{ env: work.env, holdMs: settings.holdMs, budgetUsd: work.budgetUsd },
     questions: new HubQuestions({
       ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },

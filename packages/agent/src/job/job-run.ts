@@ -180,7 +180,8 @@ async function openSession(
 /** The files of a session stay where they are, so that the tool finds them at the same place. */
 function placesOf(session: ToolSession | undefined) {
   if (session === undefined) return {};
-  return { worktree: session.worktree, evidenceDir: session.evidenceDir };
+  const { worktree, evidenceDir, attachments } = session;
+  return { worktree, evidenceDir, attachments };
 }
 
 /** Null: nothing may be reported. */

@@ -5,6 +5,7 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
+import { downloadAttachments } from './download-attachments.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
@@ -18,6 +19,7 @@ import { openRound } from './round.ts';
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
   ['write the prompt', writePrompt],
   ['confirm the lease', (work) => confirmLease(work)],
+  ['download the attachments', downloadAttachments],
   ['check the tool', async (work) => checkTool(work)],
   ['check the budget', async (work) => checkBudget(work)],
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
@@ -72,7 +74,7 @@ async function writePrompt(work: JobWork): Promise<void> {
 }
 
 async function writePromptFile({ directory, claimed, settings, round }: JobWork): Promise<void> {
-  const text = composePrompt(claimed.job, round?.history);
+  const text = composePrompt(claimed.job, directory, round?.history);
   await writeFile(directory.promptFile, text, { mode: 0o600 });
   await showToUser(directory.promptFile, settings.toolUser);
 }

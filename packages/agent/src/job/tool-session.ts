@@ -49,6 +49,7 @@ export interface ToolSession extends SessionMemory {
   /** The worktree of the job, at the same place in every attempt. */
   readonly worktree: string;
   readonly evidenceDir: string;
+  readonly attachments: string;
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */
   readonly baseSha: string | null;
@@ -143,6 +144,7 @@ function createSession(
   return {
     worktree: worktreeOf(path),
     evidenceDir: evidenceOf(path),
+    attachments: join(path, 'attachments'),
     branch: record.branch,
     baseSha: baseAtStart,
     get sessionId() {

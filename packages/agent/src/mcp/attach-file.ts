@@ -1,31 +1,13 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type AttachedFile, appendToReport } from '../job/tool-report.ts';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
+import { contentTypeOf } from './content-type.ts';
 import type { JobContext } from './job-context.ts';
 import { JobToolError } from './job-tool-error.ts';
 
 const FILE_BYTES_MAX = 20 * 1024 * 1024;
-
-/** Media types by extension; everything else is opaque bytes. */
-const contentTypes: Readonly<Record<string, string>> = {
-  '.csv': 'text/csv',
-  '.gif': 'image/gif',
-  '.html': 'text/html',
-  '.jpeg': 'image/jpeg',
-  '.jpg': 'image/jpeg',
-  '.json': 'application/json',
-  '.log': 'text/plain',
-  '.md': 'text/markdown',
-  '.pdf': 'application/pdf',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain',
-  '.webp': 'image/webp',
-  '.xml': 'application/xml',
-  '.zip': 'application/zip',
-};
 
 /**
  * Uploads a file of the worktree to the hub, for people who look at the job.
@@ -44,7 +26,7 @@ export async function attachFile(
   const { client, ids, reportFile } = context;
   const { workspaceId } = ids;
   const fileName = basename(path);
-  const contentType = contentTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
+  const contentType = contentTypeOf(path);
   const draft = { workspaceId, fileName, contentType };
   let uploadId: string;
   try {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
@@ -194,6 +194,10 @@ export class FakeHub {
     for await (const chunk of request) text += chunk;
     const path = request.url ?? '';
     if (request.method === 'PUT') return this.takeBytes(path, text, response);
+    if (path.startsWith('/bytes/')) {
+      response.end(this.uploads.get(path.slice('/bytes/'.length)));
+      return;
+    }
     const body = JSON.parse(text) as Body;
     this.calls.push({ path, body });
     const trouble = this.troubles.find((one) => one.left > 0 && path.endsWith(one.path));
@@ -259,6 +263,14 @@ export class FakeHub {
       const uploadId = `upl_${this.calls.length}`;
       const uploadUrl = `${this.baseUrl}/bytes/${uploadId}`;
       return { uploadId, uploadUrl, expiresAt: new Date().toISOString() };
+    }
+    if (path.endsWith('/uploads/get-download-url')) {
+      const text = this.uploads.get(String(body.uploadId));
+      if (text === undefined) throw new Refusal('UPLOAD_NOT_FOUND');
+      return {
+        downloadUrl: `${this.baseUrl}/bytes/${body.uploadId}`,
+        sha256: createHash('sha256').update(text).digest('hex'),
+      };
     }
     throw new Refusal('NOT_FOUND');
   }

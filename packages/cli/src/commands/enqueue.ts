@@ -18,6 +18,7 @@ import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { findRepository } from '../find/repository-reference.ts';
+import { attachFiles } from '../hub/attach-files.ts';
 import { enqueueBatch } from '../hub/enqueue-batch.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { followJob } from '../hub/job-follow.ts';
@@ -31,6 +32,7 @@ import { exitCodeOf, shortId } from '../words/job-text.ts';
 interface Options extends HubOptions, PromptOptions {
   repo: string;
   batch?: string;
+  attach?: string[];
   kind: JobKind;
   role?: string;
   priority?: number;
@@ -62,6 +64,7 @@ export const command = defineCommand<Options>({
       .option('--edit', 'write the prompt in $EDITOR; so does a terminal without a prompt')
       .option('--template <name>', 'fill .signalbox/prompts/NAME.md of the repository')
       .option('--set <name=value>', 'a value of the template; repeatable', readPair)
+      .option('--attach <file>', 'a file for the tool; repeatable, up to 10 times', collectFile)
       .option('--batch <file>', 'enqueue each line of a JSON Lines file; - reads standard input')
       .option('--repo <path|id>', 'the repository, by a clone or an ID', '.')
       .addOption(new Option('--kind <kind>', 'kind of job').choices(jobKinds).default('work'))
@@ -107,7 +110,17 @@ async function runBatch(
   prompt: string | undefined,
 ): Promise<undefined> {
   const ofOneJob = [
-    ...(['file', 'edit', 'template', 'wait', 'key', 'dependsOn', 'tool', 'model'] as const),
+    ...([
+      'file',
+      'edit',
+      'template',
+      'attach',
+      'wait',
+      'key',
+      'dependsOn',
+      'tool',
+      'model',
+    ] as const),
   ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (prompt !== undefined || wrong !== undefined) {
@@ -149,10 +162,12 @@ async function requestOf(io: Io, session: HubSession, prompt: string, options: O
   const dependsOn: string[] = [];
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
   const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
+  const repoId = await findRepository(io, session, options.repo);
+  const attachments = await attachFiles(io, session, options.attach ?? []);
   return {
     workspaceId,
-    repoId: await findRepository(io, session, options.repo),
-    ...{ kind, prompt, dependsOn },
+    ...{ repoId, kind, prompt, dependsOn },
+    ...(attachments.length === 0 ? {} : { attachments }),
     ...(role === undefined ? {} : { role }),
     ...(priority === undefined ? {} : { priority }),
     ...(requirements === undefined ? {} : { requirements }),
@@ -195,6 +210,10 @@ function addQueueOptions(program: Program): void {
       parseInteger(attempts),
     )
     .option('--key <key>', 'idempotency key: the same key enqueues the same job only once');
+}
+
+function collectFile(file: string, files: string[] = []): string[] {
+  return [...files, file];
 }
 
 function readPair(text: string, pairs: Record<string, string> = {}): Record<string, string> {

@@ -1,12 +1,13 @@
 import { callHub } from './hub-call.ts';
 
 /**
- * Saves a file that the tool of a job has uploaded. Its signed URL is a download, which no page
- * shows. The evidence names the upload, and the hub refuses one of another job.
+ * Saves an uploaded file. Its signed URL is a download, which no page shows.
+ *
+ * @param ref with `jobId`, which evidence gives, the hub refuses an upload of another job.
  */
 export async function saveUpload(ref: {
   workspaceId: string;
-  jobId: string;
+  jobId?: string;
   uploadId: string;
 }): Promise<void> {
   const { downloadUrl, fileName } = await callHub('uploads', 'getDownloadUrl', ref);

@@ -9,6 +9,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'chat-team.claim': 'claimed a chat team',
   'chat-team.remove': 'disconnected a chat team',
   'chat-team.rename': 'renamed a chat team',
+  'context-item.remove': 'removed an item of the context',
   'device.approve': 'approved the login of a machine',
   'device.deny': 'denied the login of a machine',
   'first-owner.create': 'created the first owner',

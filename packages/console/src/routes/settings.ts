@@ -1,4 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router';
+import { contextItemsQuery, uploadsQuery } from '../api/data-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
 import { sessionsQuery } from '../api/session-queries.ts';
 import {
@@ -93,6 +94,22 @@ const connectionsRoute = createRoute({
   component: lazyPage(() => import('../pages/settings/connections.tsx'), 'ConnectionsPage'),
 });
 
+/** The tab, and the search of the context. */
+const dataRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/data',
+  validateSearch: ({ tab, text }: Record<string, unknown>): { tab?: 'uploads'; text?: string } => ({
+    ...(tab === 'uploads' && { tab }),
+    ...(typeof text === 'string' && text !== '' && { text }),
+  }),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client, membership }, deps: { tab, text = '' } }) =>
+    tab === 'uploads'
+      ? readFirstPage(client, uploadsQuery(membership.workspaceId))
+      : readFirstPage(client, contextItemsQuery(membership.workspaceId, text)),
+  component: lazyPage(() => import('../pages/settings/data.tsx'), 'DataPage'),
+});
+
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
@@ -133,6 +150,7 @@ export const settingsRoutes = [
     triggerRoute,
     eventsRoute,
     connectionsRoute,
+    dataRoute,
     accountRoute,
     auditRoute,
   ]),

@@ -251,4 +251,27 @@ export const contextItems = {
       response: { ok: true, items: [exampleSummary], nextCursor: null },
     },
   }),
+  remove: defineEndpoint({
+    name: 'contextItemsRemove',
+    method: 'POST',
+    path: '/control-plane/v1/context-items/remove',
+    tag: 'Context items',
+    auth: 'bearer',
+    scopes: ['agent', 'integrate'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Remove a context item',
+    description:
+      'Deletes the item, its copies in packs and its summary. The text of an upload is deleted ' +
+      'with the upload.',
+    request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
+    response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, itemId: exampleContextItem.itemId },
+      response: { ok: true, removed: true },
+    },
+  }),
 } as const;

@@ -16,7 +16,7 @@ import {
 import { SOURCE_CHARS_MAX } from './context-items.ts';
 import { exampleIds } from './example-ids.ts';
 import { ignoredReasons } from './integration-events.ts';
-import { ContentType } from './uploads.ts';
+import { ContentType } from './upload-schemas.ts';
 import { WorkspaceSlug } from './workspaces.ts';
 
 /** Carries `SVC_INTEGRATION_EVENT_SECRET` (docs/reference/specification.md, Authentication). */

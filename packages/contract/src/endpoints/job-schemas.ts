@@ -14,6 +14,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
 /** Exact wire values (docs/reference/specification.md, Job). */
 export const jobKinds = [
@@ -271,10 +272,29 @@ export const ChildJob = Type.Object({
 });
 export type ChildJob = Static<typeof ChildJob>;
 
+/** The maximum number of files attached to a job. */
+export const ATTACHMENTS_MAX = 10;
+
+/** A file for the tool of a job: an upload, as it was announced. */
+export const Attachment = Type.Object({
+  uploadId: Id('upload'),
+  fileName: FileName,
+  sizeBytes: SizeBytes,
+  contentType: ContentType,
+});
+export type Attachment = Static<typeof Attachment>;
+
 export const EnqueueRequest = Type.Object({
   workspaceId: Id('workspace'),
   repoId: Id('repository'),
   ...jobFields,
+  attachments: Type.Optional(
+    List(
+      Id('upload'),
+      ATTACHMENTS_MAX,
+      'Completed uploads of this workspace. The agent gives their files to the tool.',
+    ),
+  ),
   parentJobId: Type.Optional(Id('job')),
   idempotencyKey: Type.Optional(IdempotencyKey),
 });
@@ -352,6 +372,9 @@ export const Job = Type.Object({
   concurrencyKey: Nullable(Text(255)),
   cancelRequestedAt: Nullable(Timestamp()),
   waitingOnUncertaintyId: Nullable(Id('uncertainty')),
+  attachments: Type.Optional(
+    List(Attachment, ATTACHMENTS_MAX, 'The files for the tool. Absent: there are none.'),
+  ),
   decisions: List(
     Type.Object({
       uncertaintyId: Id('uncertainty'),

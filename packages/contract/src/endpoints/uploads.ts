@@ -1,27 +1,28 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../endpoint.ts';
-import { Id, IdempotencyKey, Integer, Ok, Text, Timestamp } from '../schema.ts';
+import {
+  Cursor,
+  Id,
+  IdempotencyKey,
+  Integer,
+  LIST_LIMIT_MAX,
+  List,
+  ListLimit,
+  NextCursor,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { ClaimGeneration } from './job-schemas.ts';
+import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
-/** The maximum size of an upload: 100 MB. */
-export const UPLOAD_BYTES_MAX = 100 * 1024 * 1024;
 /** The lifetime of a signed URL. */
 export const SIGNED_URL_MS = 10 * 60 * 1000;
 
-const FileName = Text(255, {
-  minLength: 1,
-  // Other machines use it as a file name, so it must not have directories or control characters.
-  pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
-  description: 'A file name without directories.',
-});
-/** A media type, as in the header Content-Type. */
-export const ContentType = Text(255, {
-  pattern: "^[A-Za-z0-9!#$&^_.+'-]+/[A-Za-z0-9!#$&^_.+'-]+(?:;[\\x20-\\x7e]*)?$",
-  description: 'A media type, such as application/pdf.',
-});
 const Sha256 = Text(64, { pattern: '^[0-9a-f]{64}$', description: 'A SHA-256 in lower-case hex.' });
-const SizeBytes = Integer(0, UPLOAD_BYTES_MAX);
 const SignedUrl = Text(8_000, {
   description: 'Opaque. It needs no bearer token and may be an address of the object store.',
 });
@@ -30,12 +31,47 @@ const Signature = Text(200, {
   description: 'The signature of the hub over the rest of the URL.',
 });
 
+export const uploadStatuses = ['pending', 'stored'] as const;
+
+/** An upload in lists. */
+export const UploadSummary = Type.Object(
+  {
+    uploadId: Id('upload'),
+    workspaceId: Id('workspace'),
+    fileName: FileName,
+    contentType: ContentType,
+    sizeBytes: SizeBytes,
+    status: OneOf(uploadStatuses, { description: 'pending: not all bytes have arrived.' }),
+    createdBy: Type.Object(
+      { id: Text(200), name: Nullable(Text(200, { description: 'Null unless it is a person.' })) },
+      { description: 'The principal that created it.' },
+    ),
+    jobId: Nullable(Id('job', 'The job that it belongs to.')),
+    createdAt: Timestamp(),
+    storedAt: Nullable(Timestamp()),
+  },
+  { description: 'An upload without its bytes.' },
+);
+export type UploadSummary = Static<typeof UploadSummary>;
+
 const exampleUploadId = 'upl_1j78s1s00003qjivc1qg';
 const exampleUpload = {
   fileName: 'requirements.pdf',
   contentType: 'application/pdf',
   sizeBytes: 48_213,
   sha256: '8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92',
+};
+const exampleSummary: UploadSummary = {
+  uploadId: exampleUploadId,
+  workspaceId: exampleIds.workspace,
+  fileName: exampleUpload.fileName,
+  contentType: exampleUpload.contentType,
+  sizeBytes: exampleUpload.sizeBytes,
+  status: 'stored',
+  createdBy: { id: 'service:importer', name: null },
+  jobId: null,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  storedAt: '2026-11-02T09:00:02.000Z',
 };
 const exampleExpiresAt = '2026-11-02T09:10:00.000Z';
 const exampleQuery = {
@@ -189,6 +225,59 @@ export const uploads = {
       },
     },
   }),
+  list: defineEndpoint({
+    name: 'uploadsList',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/list',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'List uploads',
+    description: 'Newest first.',
+    request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
+    response: Ok({ uploads: List(UploadSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, uploads: [exampleSummary], nextCursor: null },
+    },
+  }),
+  usage: defineEndpoint({
+    name: 'uploadsUsage',
+    method: 'POST',
+    path: '/control-plane/v1/uploads/usage',
+    tag: 'Uploads',
+    auth: 'bearer',
+    scopes: ['read', 'agent'],
+    origin: 'extension',
+    console: true,
+    repeat: 'safe',
+    jobToken: 'none',
+    summary: 'Read how much of its quota a workspace uses',
+    description:
+      'As the quota counts: announced uploads too, and each as at least 4 KB, so that empty ones ' +
+      'are bounded.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({
+      usedBytes: Integer(0, Number.MAX_SAFE_INTEGER),
+      quotaBytes: Integer(0, Number.MAX_SAFE_INTEGER, 'The setting SVC_UPLOAD_WORKSPACE_MAX.'),
+      uploadCount: Integer(0, Number.MAX_SAFE_INTEGER),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: {
+        ok: true,
+        usedBytes: exampleUpload.sizeBytes,
+        quotaBytes: 10_000_000_000,
+        uploadCount: 1,
+      },
+    },
+  }),
   delete: defineEndpoint({
     name: 'uploadsDelete',
     method: 'POST',
@@ -202,8 +291,8 @@ export const uploads = {
     jobToken: 'by-operation',
     summary: 'Delete an upload, its bytes and its extracted text',
     description:
-      'For who created the upload, and owners and admins at the console. A job token deletes what ' +
-      'the tool of its job created. ' +
+      'For who created the upload, and owners and admins at the console, unless a job has it ' +
+      'attached. A job token deletes what the tool of its job created. ' +
       'URLs of the upload stop working. The space counts as free at once.',
     request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),

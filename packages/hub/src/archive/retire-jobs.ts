@@ -23,6 +23,7 @@ import {
   listFinishedStates,
 } from '../queue/store-retention.ts';
 import { type HookDeps, runHooks } from '../start/hooks.ts';
+import { deleteAttachments } from '../uploads/store.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import { type ArchiveDeps, archiveEntries } from './archive-jobs.ts';
 import { deleteRemovals, hasRemovals, listRemovals, type Removal } from './store.ts';
@@ -188,6 +189,7 @@ async function removePiece(deps: HookDeps, tx: Tx, workspaceId: string): Promise
   }
   await deleteEntries(tx, workspaceId, deletableIds);
   await deleteJobLogs(tx, workspaceId, deletableIds);
+  await deleteAttachments(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);
   const isComplete = await deleteEvents(tx, workspaceId, deletable);
   // Events refer to the row of their job, so it is the last to go.

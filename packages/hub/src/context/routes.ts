@@ -6,6 +6,7 @@ import { buildRunPack } from './build-pack.ts';
 import type { ContextDeps } from './deps.ts';
 import { presentItem, presentSummary } from './present.ts';
 import { MATCHES_MAX, requireItem, searchItems } from './read-items.ts';
+import { removeContextItem } from './remove-item.ts';
 import { resolveRunPack } from './resolve-pack.ts';
 import { type ContextItemHead, type ItemPlace, listItemHeads } from './store.ts';
 import { upsertContextItem } from './upsert-item.ts';
@@ -26,6 +27,10 @@ function bindItemRoutes(api: Api, deps: ContextDeps): void {
   api.bind(contextItems.get, async ({ workspaceId, itemId }) => ({
     item: presentItem(await requireItem(database.reader, workspaceId, itemId)),
   }));
+  api.bind(contextItems.remove, async (input, { principal }) => {
+    await removeContextItem(deps, principal, input);
+    return { removed: true as const };
+  });
   api.bind(contextItems.list, async (input) => {
     const { workspaceId, limit } = input;
     const before = placeOf(decodeCursor(input.cursor, 'contextItem'));

@@ -8,7 +8,7 @@ import type { EntryDraft } from '../queue/queue.ts';
 import type { Preference } from '../queue/store.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
-import type { HookDeps } from '../start/hooks.ts';
+import type { HookDeps, JobKey } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
@@ -24,6 +24,7 @@ type JobDraft = RequestInput<typeof ChildJob> & {
   workspaceId: string;
   repoId: string;
   parentJobId?: string | undefined;
+  attachments?: readonly string[] | undefined;
 };
 
 /**
@@ -79,7 +80,7 @@ const firstRound: RoundPlace = { continues_job_id: null, work_job_id: null, roun
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
-  deps: Pick<HookDeps, 'ids' | 'queue'>,
+  deps: Pick<HookDeps, 'ids' | 'queue' | 'hooks'>,
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
@@ -98,11 +99,25 @@ export async function addJob(
       : await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
   const place = await placeInTree(tx, workspaceId, parent);
   const jobId = deps.ids('job');
-  const row = { ...rowOf(jobId, draft, createdBy), ...place, ...roundPlace };
+  const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
+  const row = { ...rowOf(jobId, draft, createdBy), ...place, ...roundPlace, attachments };
   const entry = await deps.queue.enqueue(tx, { ...entryOf(jobId, draft), preference });
   insertJob(tx, row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
   return { entry, row };
+}
+
+/** The files for the tool, as their column has them. */
+async function attach(
+  { hooks }: Pick<HookDeps, 'hooks'>,
+  tx: Tx,
+  job: JobKey,
+  uploadIds: readonly string[],
+): Promise<string | null> {
+  if (uploadIds.length === 0) return null;
+  // Retention could delete an upload meanwhile.
+  tx.requireExclusive();
+  return JSON.stringify(await hooks.attachUploads(tx, job, [...new Set(uploadIds)]));
 }
 
 function entryOf(jobId: string, draft: JobDraft): EntryDraft {
@@ -134,7 +149,7 @@ function rowOf(
   jobId: string,
   draft: JobDraft,
   createdBy: Creator,
-): Omit<JobRow, keyof (TreePlace & RoundPlace)> {
+): Omit<JobRow, keyof (TreePlace & RoundPlace) | 'attachments'> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,

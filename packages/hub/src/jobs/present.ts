@@ -62,6 +62,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     concurrencyKey: entry.concurrency_key,
     cancelRequestedAt: nullableTimestampOf(entry.cancel_requested_at),
     waitingOnUncertaintyId: row.waiting_on_uncertainty_id,
+    ...(row.attachments === null ? {} : { attachments: JSON.parse(row.attachments) }),
     decisions: parseColumn<Job['decisions']>(row.decisions) ?? [],
   };
 }

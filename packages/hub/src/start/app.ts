@@ -62,6 +62,7 @@ import { dismissOfCompleted, dismissOfEnded } from '../uncertainties/dismiss-que
 import { handOverUnseen, recordAnswersSeen } from '../uncertainties/hand-over.ts';
 import { bindUncertaintyRoutes } from '../uncertainties/routes.ts';
 import { hasDecisionRequest } from '../uncertainties/store.ts';
+import { attachUploads } from '../uploads/attach.ts';
 import { checkBytesPlace, nameOfBytesPlace } from '../uploads/bytes-place.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from '../uploads/deps.ts';
 import { bindUploadRoutes } from '../uploads/routes.ts';
@@ -83,6 +84,7 @@ const NO_COMMON_ADDRESS =
 
 /** The consequences of changes in other modules, in the order in which they run. */
 export const hooks: Hooks = {
+  attachUploads,
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
   logOutMachines: revokeDeviceTokensOfPerson,

@@ -1,4 +1,4 @@
-import type { IdSource } from '@signalbox/contract';
+import type { Attachment, IdSource } from '@signalbox/contract';
 import type { ContextItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
@@ -46,6 +46,11 @@ export interface Hooks {
    * Throws nothing of its own. Returns how many were revoked.
    */
   logOutMachines: (deps: HookDeps, tx: Tx, input: { personId: string }) => Promise<number>;
+  /**
+   * Keeps uploads for a new job, as long as the job lives, and describes them in the same order.
+   * Throws INVALID_REQUEST unless all are completed uploads of the workspace.
+   */
+  attachUploads: (tx: Tx, job: JobKey, uploadIds: readonly string[]) => Promise<Attachment[]>;
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
   /**

@@ -5,11 +5,12 @@ import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteUploadWithTexts } from './expire.ts';
-import { deleteObject, readUpload, type UploadRow } from './store.ts';
+import { deleteObject, readAttachedJob, readUpload, type UploadRow } from './store.ts';
 
 /**
  * Deletes an upload, its bytes and its extracted text. Allowed for who created it, which may be the
- * tool of a job in an earlier attempt, and for owners and admins at the console.
+ * tool of a job in an earlier attempt, and for owners and admins at the console. Not while a job
+ * names it.
  *
  * @throws HubError UPLOAD_NOT_FOUND, NOT_ALLOWED
  */
@@ -22,6 +23,13 @@ export async function deleteUpload(
     const row = await readUpload(tx, workspaceId, uploadId);
     await requireMayDelete(tx, principal, workspaceId, row);
     if (row === undefined) throw new HubError('UPLOAD_NOT_FOUND');
+    const job = await readAttachedJob(tx, workspaceId, uploadId);
+    if (job !== undefined) {
+      throw new HubError(
+        'NOT_ALLOWED',
+        `The job ${job.job_id} names this upload. Retention deletes it after the job.`,
+      );
+    }
     await deleteUploadWithTexts(tx, row);
     const actor = principal.principalId;
     await appendAudit(tx, { workspaceId, actor, action: 'upload.delete', subject: uploadId });

@@ -35,11 +35,13 @@ export async function requireStoredUpload(
   return current as StoredUpload;
 }
 
-/** Reads prompt and requirements of a job token's job; empty for other tokens. */
+/** Reads prompt, requirements and attachments of a job token's job; empty for other tokens. */
 async function readJobText(deps: UploadDeps, { job, workspaceId }: Principal): Promise<string> {
   if (job === null || workspaceId === null) return '';
   const row = await readJob(deps.database.reader, workspaceId, job.jobId);
-  return row === undefined ? '' : `${row.prompt}\n${row.requirements ?? ''}`;
+  return row === undefined
+    ? ''
+    : `${row.prompt}\n${row.requirements ?? ''}\n${row.attachments ?? ''}`;
 }
 
 export interface DownloadUrl {

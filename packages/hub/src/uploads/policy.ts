@@ -4,9 +4,9 @@ import type { UploadRow } from './store.ts';
 /**
  * Whether a principal may read an upload. A job token reads the uploads of its job and run, and
  * those whose id is in the job's text, such as a requirements document that a person attached.
- * Other principals read every upload of the workspace whose id they know.
+ * Other principals read every upload of the workspace.
  *
- * @param jobText prompt and requirements of the principal's job.
+ * @param jobText prompt, requirements and attachments of the principal's job.
  */
 export function mayReadUpload(
   principal: Principal,

@@ -1,13 +1,18 @@
 import { endpoints } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Api } from '../http/bind.ts';
+import { decodeCursor, pageOf } from '../http/paging.ts';
+import { readPersonNames } from '../people/store.ts';
 import { createUpload } from './create.ts';
 import { deleteUpload } from './delete.ts';
 import type { UploadDeps } from './deps.ts';
 import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './download.ts';
+import { presentUpload } from './present.ts';
 import { readPatch } from './read-patch.ts';
 import { receiveUpload } from './receive.ts';
 import { openSignedUrl } from './signed-url.ts';
+import { listUploads } from './store.ts';
+import { readUsage } from './usage.ts';
 
 export function bindUploadRoutes(
   api: Api,
@@ -21,6 +26,7 @@ export function bindUploadRoutes(
     await deleteUpload(deps, principal, input);
     return { deleted: true as const };
   });
+  bindReads(api, deps);
   api.bind(jobs.patch, (input) => readPatch(deps, input));
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
@@ -59,5 +65,22 @@ export function bindUploadRoutes(
         },
       };
     },
+  });
+}
+
+function bindReads(api: Api, { database, quotas }: UploadDeps): void {
+  const { uploads } = endpoints;
+  api.bind(uploads.list, async ({ workspaceId, limit, cursor }) => {
+    const before = decodeCursor(cursor, 'upload');
+    const rows = await listUploads(database.reader, workspaceId, { limit, before });
+    const { items, nextCursor } = pageOf(rows, limit, (row) => row.upload_id);
+    const creators = items.map((row) => row.created_by);
+    const people = await readPersonNames(database.reader, creators);
+    const nameOf = (id: string) => people.get(id)?.name ?? null;
+    return { uploads: items.map((row) => presentUpload(row, nameOf(row.created_by))), nextCursor };
+  });
+  api.bind(uploads.usage, async ({ workspaceId }) => {
+    const { sizeBytes, uploadCount } = await readUsage(database.reader, workspaceId);
+    return { usedBytes: sizeBytes, quotaBytes: quotas.workspaceBytes, uploadCount };
   });
 }

@@ -8,7 +8,11 @@ import {
   writeReturning,
 } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { UploadObjectsTable, UploadsTable } from '../db/schema/uploads.ts';
+import type {
+  UploadAttachmentsTable,
+  UploadObjectsTable,
+  UploadsTable,
+} from '../db/schema/uploads.ts';
 import type { CountedUpload } from './usage.ts';
 
 export type UploadRow = UploadsTable;
@@ -22,6 +26,21 @@ export function readUpload(
   return reader.firstSql<UploadRow>(
     `SELECT ${allColumns.uploads} FROM uploads WHERE workspace_id = ? AND upload_id = ?`,
     [workspaceId, uploadId],
+  );
+}
+
+/** Newest first. One row more than `limit`, so that the caller sees whether there is a next page. */
+export function listUploads(
+  reader: Reader,
+  workspaceId: string,
+  page: { limit: number; before: string | null },
+): Promise<UploadRow[]> {
+  const values = page.before === null ? [workspaceId] : [workspaceId, page.before];
+  return reader.allSql<UploadRow>(
+    `SELECT ${allColumns.uploads} FROM uploads
+     WHERE workspace_id = ? ${page.before === null ? '' : 'AND upload_id < ?'}
+     ORDER BY upload_id DESC LIMIT ?`,
+    [...values, page.limit + 1],
   );
 }
 
@@ -115,10 +134,13 @@ export function listLeftoverObjects(
   );
 }
 
+const IS_ATTACHED = `EXISTS (SELECT 1 FROM upload_attachments AS a
+  WHERE a.workspace_id = uploads.workspace_id AND a.upload_id = uploads.upload_id)`;
+
 /** The columns of a stored upload that retention needs. */
 export type ExpiringUpload = Pick<UploadRow, 'upload_id' | 'object_key' | 'sha256'> & CountedUpload;
 
-/** Lists uploads that were stored before a time, oldest first. */
+/** Lists uploads that were stored before a time and that no job names, oldest first. */
 export function listStoredBefore(
   reader: Reader,
   workspaceId: string,
@@ -126,8 +148,37 @@ export function listStoredBefore(
 ): Promise<ExpiringUpload[]> {
   return reader.allSql<ExpiringUpload>(
     `SELECT workspace_id, upload_id, job_id, size_bytes, object_key, sha256 FROM uploads
-     WHERE workspace_id = ? AND stored_at < ? ORDER BY stored_at LIMIT ?`,
+     WHERE workspace_id = ? AND stored_at < ? AND NOT ${IS_ATTACHED}
+     ORDER BY stored_at LIMIT ?`,
     [workspaceId, before.storedAtMs, before.limit],
+  );
+}
+
+export async function insertAttachment(tx: Tx, row: UploadAttachmentsTable): Promise<void> {
+  await insertRow(tx, 'upload_attachments', row);
+}
+
+export async function deleteAttachments(
+  tx: Tx,
+  workspaceId: string,
+  jobIds: readonly string[],
+): Promise<void> {
+  await tx.runSql(
+    `DELETE FROM upload_attachments WHERE workspace_id = ?
+       AND job_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(jobIds)],
+  );
+}
+
+/** A job that names an upload, or undefined. */
+export function readAttachedJob(
+  reader: Reader,
+  workspaceId: string,
+  uploadId: string,
+): Promise<Pick<UploadAttachmentsTable, 'job_id'> | undefined> {
+  return reader.firstSql(
+    'SELECT job_id FROM upload_attachments WHERE workspace_id = ? AND upload_id = ? LIMIT 1',
+    [workspaceId, uploadId],
   );
 }
 

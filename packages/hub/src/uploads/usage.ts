@@ -36,7 +36,7 @@ async function addWithin(
   bytes: number,
   bytesMax: number,
 ): Promise<void> {
-  const used = await readUsage(tx, workspaceId, jobId);
+  const { sizeBytes: used } = await readUsage(tx, workspaceId, jobId);
   if (used + bytes > bytesMax) {
     const owner = jobId === ALL_JOBS ? 'workspace' : 'job';
     throw new HubError(
@@ -48,9 +48,12 @@ async function addWithin(
   await upsertRow(
     tx,
     'upload_usage',
-    { workspace_id: workspaceId, job_id: jobId, size_bytes: bytes },
+    { workspace_id: workspaceId, job_id: jobId, size_bytes: bytes, upload_count: 1 },
     ['workspace_id', 'job_id'],
-    { size_bytes: plus('upload_usage.size_bytes', bytes) },
+    {
+      size_bytes: plus('upload_usage.size_bytes', bytes),
+      upload_count: plus('upload_usage.upload_count', 1),
+    },
   );
 }
 
@@ -64,7 +67,7 @@ export async function removeUsage(tx: Tx, uploads: readonly CountedUpload[]): Pr
         tx,
         'upload_usage',
         { workspace_id: workspaceId, job_id: counted },
-        { size_bytes: plus('size_bytes', -bytes) },
+        { size_bytes: plus('size_bytes', -bytes), upload_count: plus('upload_count', -1) },
       );
     }
     if (jobId !== null) {
@@ -77,17 +80,17 @@ export async function removeUsage(tx: Tx, uploads: readonly CountedUpload[]): Pr
   }
 }
 
-/** The counted bytes of a workspace, or of a job. */
+/** The counted bytes and the number of uploads of a workspace, or of a job. */
 export async function readUsage(
   reader: Reader,
   workspaceId: string,
   jobId: string = ALL_JOBS,
-): Promise<number> {
-  const row = await reader.firstSql<{ size_bytes: number }>(
-    'SELECT size_bytes FROM upload_usage WHERE workspace_id = ? AND job_id = ?',
+): Promise<{ sizeBytes: number; uploadCount: number }> {
+  const row = await reader.firstSql<{ size_bytes: number; upload_count: number }>(
+    'SELECT size_bytes, upload_count FROM upload_usage WHERE workspace_id = ? AND job_id = ?',
     [workspaceId, jobId],
   );
-  return row?.size_bytes ?? 0;
+  return { sizeBytes: row?.size_bytes ?? 0, uploadCount: row?.upload_count ?? 0 };
 }
 
 function countedBytes({ size_bytes }: CountedUpload): number {

@@ -243,3 +243,32 @@ test('retention deletes external texts, in packs too, and keeps the texts that p
   assert.deepEqual(idsOf(items), [mail, note]);
   assert.deepEqual(idsOf((await resolve()).sections), [note]);
 });
+
+test('a removed item is gone from lists, searches and packs, and the removal is audited', async (t) => {
+  const { add, call, refuse, build, hub, workspaceId } = await startContextWorld(t);
+  const itemId = await add({ text: 'Round half to even.', pinned: true });
+  const { packId } = await build();
+  const ref = { workspaceId, itemId };
+  assert.deepEqual(await call(contextItems.remove, ref), { ok: true, removed: true });
+  await refuse(contextItems.remove, ref, 'CONTEXT_ITEM_NOT_FOUND');
+  await refuse(contextItems.get, ref, 'CONTEXT_ITEM_NOT_FOUND');
+  const found = await call(contextItems.search, { workspaceId, query: 'round' });
+  assert.deepEqual(idsOf(found.items), []);
+  const copies = await hub.database.reader.allSql(
+    'SELECT item_id FROM context_pack_items WHERE workspace_id = ? AND pack_id = ? AND item_id = ?',
+    [workspaceId, packId, itemId],
+  );
+  assert.deepEqual(copies, []);
+  const audit = await hub.database.reader.allSql(
+    'SELECT action, subject FROM audit_entries WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1',
+    [workspaceId],
+  );
+  assert.deepEqual(audit, [{ action: 'context-item.remove', subject: itemId }]);
+});
+
+test('the text of an upload is removed with the upload only', async (t) => {
+  const { add, refuse, workspaceId } = await startContextWorld(t);
+  const itemId = await add({ text: 'Extracted.', kind: 'upload_extract' });
+  const refused = await refuse(contextItems.remove, { workspaceId, itemId }, 'NOT_ALLOWED');
+  assert.match(refused.message, /delete the upload/);
+});

@@ -165,6 +165,7 @@ const uncertaintyQuestions = (
 const itemQuestions = (
   [
     [contextItems.get, 'itemId'],
+    [contextItems.remove, 'itemId'],
     [contextItems.upsert, 'itemId'],
     [contextItems.upsert, 'supersededBy'],
   ] as const

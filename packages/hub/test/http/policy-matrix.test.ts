@@ -175,6 +175,7 @@ const verdicts = {
   cloudAiJobsHeartbeat: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
   cloudAiJobsComplete: { ...fullOnly, agentOnly: 'AGENT_NOT_FOUND' },
   contextItemsUpsert: { ...fullOnly, agentOnly: 'ok', integrateOnly: 'ok' },
+  contextItemsRemove: { ...fullOnly, agentOnly: 'ok', integrateOnly: 'ok' },
   contextItemsGet: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   contextItemsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   contextItemsSearch: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
@@ -199,6 +200,8 @@ const verdicts = {
     otherJob: 'UPLOAD_NOT_FOUND',
     ownJob: 'UPLOAD_NOT_FOUND',
   },
+  uploadsList: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
+  uploadsUsage: { ...readers, enqueueOnly: 'NOT_ALLOWED' },
   // For who created it, and for the tool of its job.
   uploadsDelete: {
     ...fullOnly,

@@ -37,6 +37,28 @@ test('the uploads of a workspace have a quota, which deleting and expiry give ba
   }
 });
 
+test('usage says what the quota counts, and follows each upload and deletion', async (t) => {
+  const clock = createManualClock();
+  const h = await startHomeWorld(t, { clock, config: { uploadWorkspaceBytes: 100_000 } });
+  const { workspaceId } = h.home;
+  const other = await h.addWorkspace('other');
+  await upload(h, makeBytes(9_000), {}, other);
+  const readUsage = async () => {
+    const { usedBytes, uploadCount, quotaBytes } = await h.call(uploads.usage, { workspaceId });
+    assert.equal(quotaBytes, 100_000);
+    return [usedBytes, uploadCount];
+  };
+  assert.deepEqual(await readUsage(), [0, 0]);
+  const uploadId = await upload(h, makeBytes(60_000));
+  await announce(h, 10);
+  assert.deepEqual(await readUsage(), [64_096, 2]);
+  await h.call(uploads.delete, { workspaceId, uploadId });
+  assert.deepEqual(await readUsage(), [4_096, 1]);
+  clock.advance(2 * HOUR_MS);
+  await h.hub.loops.uploadRetention.runOnce();
+  assert.deepEqual(await readUsage(), [0, 0]);
+});
+
 test('the uploads of a job have a quota, and the tool may delete its own', async (t) => {
   const h = await startQueueWorld(t, { config: { uploadJobBytes: 20_000 } });
   const { workspaceId } = h;

@@ -184,3 +184,30 @@ test('uploads that were never completed are deleted, others are not', async (t) 
   assert.deepEqual(await loop.runOnce(), { expired: 0, unfinished: 1, objects: 0, hasMore: false });
   assert.equal((await getDownload(harness, kept)).sizeBytes, 4);
 });
+
+test('the list is newest first, in pages, with the state and the creator of each upload', async (t) => {
+  const harness = await startHomeWorld(t);
+  const { workspaceId } = harness.home;
+  const other = await harness.addWorkspace('other');
+  await upload(harness, 'of another workspace', {}, other);
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n++) ids.unshift(await upload(harness, `Note ${n}.`));
+  ids.unshift((await announce(harness, 5, { fileName: 'announced.txt' })).uploadId);
+  const first = await harness.call(uploads.list, { workspaceId, limit: 2 });
+  const cursor = first.nextCursor ?? '';
+  const second = await harness.call(uploads.list, { workspaceId, limit: 3, cursor });
+  assert.equal(second.nextCursor, null);
+  const listed = [...first.uploads, ...second.uploads];
+  assert.deepEqual(
+    listed.map(({ uploadId }) => uploadId),
+    ids,
+  );
+  const [announced, stored] = listed;
+  assert.deepEqual(
+    [announced?.fileName, announced?.status, announced?.storedAt],
+    ['announced.txt', 'pending', null],
+  );
+  assert.deepEqual([stored?.status, stored?.sizeBytes, stored?.jobId], ['stored', 7, null]);
+  const { principalId } = await harness.call(endpoints.tokens.whoami, {});
+  assert.deepEqual(stored?.createdBy, { id: principalId, name: null });
+});

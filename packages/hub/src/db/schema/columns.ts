@@ -63,7 +63,7 @@ export const allColumns = checked({
   jobs: `workspace_id, job_id, repo_id, run_id, kind, role, prompt, requirements, parent_job_id,
     continues_job_id, work_job_id, round, depth, root_job_id, depends_on, budget, created_by,
     created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash, completion_attempt, completion_answer, waiting_on_uncertainty_id,
-    decisions, title, changed, verdict, tool, model, messages_queued`,
+    decisions, title, changed, verdict, tool, model, messages_queued, attachments`,
   mail_accounts: `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
     auth_kind, sealed_secret, mailboxes, created_by, created_at, updated_at`,
   memberships: 'workspace_id, person_id, role, created_at',

@@ -299,6 +299,8 @@ export interface JobsTable {
   model: string | null;
   /** How many of its messages are in no round yet. */
   messages_queued: number;
+  /** JSON array of the files for the tool, as they are on the wire; null: none. */
+  attachments: string | null;
 }
 
 export interface JobMessagesTable {

@@ -56,16 +56,25 @@ export interface UploadExtractsTable {
   finished_at: number | null;
 }
 
-/** The counted bytes of a workspace's uploads, and of those of each job. */
+/** The counted bytes and the number of a workspace's uploads, and of those of each job. */
 export interface UploadUsageTable {
   workspace_id: string;
   /** Empty for the whole workspace. */
   job_id: string;
   size_bytes: number;
+  upload_count: number;
+}
+
+/** An upload that a job gives to its tool. */
+export interface UploadAttachmentsTable {
+  workspace_id: string;
+  job_id: string;
+  upload_id: string;
 }
 
 export interface UploadSchema {
   uploads: UploadsTable;
+  upload_attachments: UploadAttachmentsTable;
   upload_objects: UploadObjectsTable;
   upload_extracts: UploadExtractsTable;
   upload_usage: UploadUsageTable;

@@ -108,6 +108,15 @@ export const contextTables = [
   `CREATE INDEX uploads_pending ON uploads (expires_at) WHERE status = 'pending'`,
   'CREATE INDEX uploads_by_age ON uploads (workspace_id, stored_at) WHERE stored_at IS NOT NULL',
   'CREATE INDEX uploads_by_content ON uploads (workspace_id, sha256) WHERE sha256 IS NOT NULL',
+  // The uploads that jobs name. They live as long as the jobs.
+  `CREATE TABLE upload_attachments (
+    workspace_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    upload_id TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, job_id, upload_id)
+  ) WITHOUT ROWID`,
+  `CREATE INDEX upload_attachments_by_upload
+    ON upload_attachments (workspace_id, upload_id)`,
   // Objects that are being added to or deleted from the byte store.
   `CREATE TABLE upload_objects (
     workspace_id TEXT NOT NULL,
@@ -136,12 +145,13 @@ export const contextTables = [
     WHERE status = 'pending'`,
   `CREATE INDEX upload_extracts_by_age ON upload_extracts (workspace_id, finished_at)
     WHERE finished_at IS NOT NULL`,
-  // The bytes of uploads of each workspace (an empty job) and of each job. An upload counts as at
+  // The bytes and number of uploads of each workspace (an empty job) and of each job. An upload counts as at
   // least 4 KB, so that empty ones are bounded too.
   `CREATE TABLE upload_usage (
     workspace_id TEXT NOT NULL,
     job_id TEXT NOT NULL,
     size_bytes BIGINT NOT NULL,
+    upload_count BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, job_id)
   ) WITHOUT ROWID`,
 ];

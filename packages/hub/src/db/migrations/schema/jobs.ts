@@ -33,7 +33,8 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     verdict TEXT,
     tool TEXT,
     model TEXT,
-    messages_queued INTEGER NOT NULL DEFAULT 0`;
+    messages_queued INTEGER NOT NULL DEFAULT 0,
+    attachments TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {
