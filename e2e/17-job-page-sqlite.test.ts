@@ -301,6 +301,43 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await client.jobs.cancel({ workspaceId: place.workspaceId, jobId: job.jobId });
   });
 
+  it('sends a message to a running job, which becomes the next round, and starts another', async () => {
+    const { jobId, agentId } = await startJob('Add a list of orders.');
+    const { workspaceId } = place;
+    await page.goto(pathOf(jobId));
+    const send = async (text: string, button: string) => {
+      await page.getByRole('button', { name: button, exact: true }).waitFor();
+      await page.getByRole('main').getByRole('textbox').fill(text);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+    };
+    await send('Handle the empty list, too.', 'Send');
+    await page.getByText('waits for the end of this job').waitFor();
+    assert.deepEqual(await auditSchemes(page, 'job-message'), []);
+    await client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done', message: 'Added.' });
+    await page.getByRole('link', { name: 'in the next round' }).click();
+    const rounds = page.getByRole('list', { name: 'Rounds' });
+    await rounds.getByRole('link', { name: 'Round 2, pending' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Handle the empty list, too.' }).waitFor();
+    const second = await client.jobs.claimNext({ workspaceId, agentId });
+    const { jobId: secondId } = second;
+    assert.ok(secondId !== null);
+    const end = { workspaceId, agentId, outcome: 'done', message: 'Handled.' } as const;
+    await client.jobs.complete({ ...end, jobId: secondId });
+    await send('And say how many there are.', 'Start round 3');
+    await rounds.getByRole('link', { name: 'Round 3, pending' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'And say how many there are.' }).waitFor();
+    if (pictureDir !== undefined) {
+      await page.screenshot({ path: join(pictureDir, 'job-rounds.png'), fullPage: true });
+    }
+    const { jobId: thirdId } = await client.jobs.claimNext({ workspaceId, agentId });
+    assert.ok(thirdId !== null);
+    await client.jobs.complete({ ...end, jobId: thirdId });
+    await rounds.getByRole('link', { name: 'Round 1, done' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Add a list of orders.' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Start round/ }).count(), 0);
+  });
+
   it('names the open question before a retry', async () => {
     const job = await startJob('Ask before you go.');
     const { workspaceId, repoId } = place;

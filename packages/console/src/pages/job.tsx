@@ -54,7 +54,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
   raw: 'Raw',
 };
 
-function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
+function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
   const { tab = 'overview', attempt, only } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
@@ -95,6 +95,7 @@ function JobView({ title, job, queuePosition, waitingFor }: JobViewProps) {
             agentName={agentName}
             waitingFor={waitingFor}
             queuePosition={queuePosition}
+            rounds={rounds}
           />
         )}
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}

@@ -297,10 +297,10 @@ export interface JobsTable {
   /** Of the last attempt that ended; before it, those that the job asks for. */
   tool: string | null;
   model: string | null;
-  /** How many of its messages are in no round yet. */
-  messages_queued: number;
   /** JSON array of the files for the tool, as they are on the wire; null: none. */
   attachments: string | null;
+  /** How many of its messages are in no round yet. */
+  messages_queued: number;
 }
 
 export interface JobMessagesTable {

@@ -1,0 +1,169 @@
+import type { Job, JobMessage, JobRound } from '@signalbox/contract';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useId, useRef, useState } from 'react';
+import { callHub } from '../api/hub-call.ts';
+
+import { jobMessagesQuery } from '../api/job-queries.ts';
+import { classNames } from '../class-names.ts';
+import { statusWords } from '../format/job-words.ts';
+import { randomKey } from '../format/random-key.ts';
+import { plainText } from '../format/text.ts';
+import { showToast } from '../parts/dialog/toast.ts';
+import { viewerReason } from '../parts/form/action-button.tsx';
+import { Button } from '../parts/form/button.tsx';
+import { inputClasses } from '../parts/form/field.tsx';
+import { Panel } from '../parts/record/facts.tsx';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { RelativeTime } from '../parts/text/relative-time.tsx';
+
+interface WorkCardProps {
+  job: Job;
+  /** The rounds of the work; absent: this job is the only one. */
+  rounds: readonly JobRound[] | undefined;
+  slug: string;
+  role: string;
+}
+
+/** The piece of work that a job belongs to: its rounds, the messages, and the next round. */
+export function WorkCard({ job, rounds = [], slug, role }: WorkCardProps) {
+  const { data } = useQuery(jobMessagesQuery(job.workspaceId, job.jobId));
+  const messages = data?.messages ?? [];
+  const isLatest = (rounds.at(-1)?.round ?? job.round) === job.round;
+  const mayWrite = isLatest && job.status !== 'canceled' && viewerReason(role) === undefined;
+  if (rounds.length < 2 && messages.length === 0 && !mayWrite) return null;
+  const isEnded = job.status === 'done' || job.status === 'failed';
+  return (
+    <Panel title={isEnded || !isLatest ? 'Continue this work' : 'Send a message'}>
+      {rounds.length > 1 && <Rounds job={job} rounds={rounds} slug={slug} />}
+      {messages.length > 0 && <Messages messages={messages} slug={slug} isEnded={isEnded} />}
+      {mayWrite && <Composer key={job.jobId} job={job} slug={slug} isEnded={isEnded} />}
+    </Panel>
+  );
+}
+
+function Rounds({
+  job,
+  rounds,
+  slug,
+}: Pick<WorkCardProps, 'job' | 'slug'> & { rounds: readonly JobRound[] }) {
+  return (
+    <ol aria-label="Rounds" className="flex flex-wrap gap-x-1 gap-y-2 text-sm">
+      {rounds.map(({ jobId, round, status }) => (
+        <li key={jobId}>
+          <Link
+            to="/w/$slug/jobs/$jobId"
+            params={{ slug, jobId }}
+            aria-current={jobId === job.jobId ? 'page' : undefined}
+            className={classNames(
+              'inline-flex min-h-7 items-center rounded-md px-2 pointer-coarse:min-h-11',
+              jobId === job.jobId
+                ? 'bg-accent-soft font-medium text-accent'
+                : 'text-muted hover:bg-hover',
+            )}
+          >
+            Round {round}, {statusWords[status].toLowerCase()}
+          </Link>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface MessagesProps {
+  messages: readonly JobMessage[];
+  slug: string;
+  isEnded: boolean;
+}
+
+function Messages({ messages, slug, isEnded }: MessagesProps) {
+  const waits = isEnded ? 'goes into the next round' : 'waits for the end of this job';
+  return (
+    <ol aria-label="Messages" className="grid gap-3">
+      {messages.map(({ number, text, author, createdAt, nextJobId }) => (
+        <li key={number} className="grid min-w-0 gap-0.5 border-l-3 border-l-accent pl-3">
+          <p className="text-sm whitespace-pre-wrap wrap-anywhere">{plainText(text)}</p>
+          <p className="text-xs text-muted">
+            {plainText(author.name ?? author.id)}, <RelativeTime at={createdAt} />
+            {' · '}
+            {nextJobId === null ? (
+              waits
+            ) : (
+              <Link
+                to="/w/$slug/jobs/$jobId"
+                params={{ slug, jobId: nextJobId }}
+                className="text-accent underline underline-offset-2"
+              >
+                in the next round
+              </Link>
+            )}
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Composer({
+  job,
+  slug,
+  isEnded,
+}: Pick<WorkCardProps, 'job' | 'slug'> & { isEnded: boolean }) {
+  const { workspaceId, jobId } = job;
+  const id = useId();
+  const [text, setText] = useState('');
+  // Sent again after a lost answer, it is the same message.
+  const key = useRef(randomKey());
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const send = useMutation({
+    mutationFn: () =>
+      callHub('jobs', 'continue', {
+        ...{ workspaceId, jobId, message: text.trim(), idempotencyKey: key.current },
+      }),
+    onSuccess: async ({ job: answered, delivery }) => {
+      setText('');
+      key.current = randomKey();
+      await client.invalidateQueries({ queryKey: ['job-messages', workspaceId, jobId] });
+      if (delivery === 'message') return;
+      showToast({ title: `Round ${answered.round} is in the queue` });
+      await navigate({ to: '/w/$slug/jobs/$jobId', params: { slug, jobId: answered.jobId } });
+    },
+  });
+  return (
+    <form
+      className="grid gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') send.mutate();
+      }}
+    >
+      <label htmlFor={id} className="text-sm text-muted">
+        {isEnded
+          ? 'The next round goes on with the same branch and the same session.'
+          : 'It becomes the next round when this job is done.'}
+      </label>
+      <textarea
+        id={id}
+        rows={3}
+        value={text}
+        placeholder={isEnded ? 'Please handle the empty list, too.' : ''}
+        onChange={(event) => {
+          setText(event.target.value);
+          key.current = randomKey();
+        }}
+        className={classNames(inputClasses, 'h-auto min-h-20 resize-y py-2 pointer-coarse:h-auto')}
+      />
+      {send.error && <ErrorNotice error={send.error} />}
+      <Button
+        type="submit"
+        look="primary"
+        busy={send.isPending}
+        disabled={text.trim() === ''}
+        className="justify-self-end"
+      >
+        {isEnded ? `Start round ${job.round + 1}` : 'Send'}
+      </Button>
+    </form>
+  );
+}
