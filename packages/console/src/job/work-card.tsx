@@ -29,7 +29,9 @@ interface WorkCardProps {
 export function WorkCard({ job, rounds = [], slug, role }: WorkCardProps) {
   const { data } = useQuery(jobMessagesQuery(job.workspaceId, job.jobId));
   const messages = data?.messages ?? [];
-  const isLatest = (rounds.at(-1)?.round ?? job.round) === job.round;
+  const later = rounds.filter(({ round }) => round > job.round);
+  // A round that was canceled continues nothing.
+  const isLatest = later.every(({ status }) => status === 'canceled');
   const mayWrite = isLatest && job.status !== 'canceled' && viewerReason(role) === undefined;
   if (rounds.length < 2 && messages.length === 0 && !mayWrite) return null;
   const isEnded = job.status === 'done' || job.status === 'failed';
@@ -37,7 +39,14 @@ export function WorkCard({ job, rounds = [], slug, role }: WorkCardProps) {
     <Panel title={isEnded || !isLatest ? 'Continue this work' : 'Send a message'}>
       {rounds.length > 1 && <Rounds job={job} rounds={rounds} slug={slug} />}
       {messages.length > 0 && <Messages messages={messages} slug={slug} isEnded={isEnded} />}
-      {mayWrite && <Composer key={job.jobId} job={job} slug={slug} isEnded={isEnded} />}
+      {mayWrite && (
+        <Composer
+          key={job.jobId}
+          job={job}
+          slug={slug}
+          nextRound={isEnded ? (later.at(-1) ?? job).round + 1 : null}
+        />
+      )}
     </Panel>
   );
 }
@@ -104,11 +113,12 @@ function Messages({ messages, slug, isEnded }: MessagesProps) {
   );
 }
 
-function Composer({
-  job,
-  slug,
-  isEnded,
-}: Pick<WorkCardProps, 'job' | 'slug'> & { isEnded: boolean }) {
+interface ComposerProps extends Pick<WorkCardProps, 'job' | 'slug'> {
+  /** Null: the job has not ended, so it gets a message. */
+  nextRound: number | null;
+}
+
+function Composer({ job, slug, nextRound }: ComposerProps) {
   const { workspaceId, jobId } = job;
   const id = useId();
   const [text, setText] = useState('');
@@ -139,7 +149,7 @@ function Composer({
       }}
     >
       <label htmlFor={id} className="text-sm text-muted">
-        {isEnded
+        {nextRound !== null
           ? 'The next round continues the same branch and the same session.'
           : 'It becomes the next round when this job is done.'}
       </label>
@@ -147,7 +157,7 @@ function Composer({
         id={id}
         rows={3}
         value={text}
-        placeholder={isEnded ? 'Please handle the empty list, too.' : ''}
+        placeholder={nextRound !== null ? 'Please handle the empty list, too.' : ''}
         onChange={(event) => {
           setText(event.target.value);
           key.current = randomKey();
@@ -162,7 +172,7 @@ function Composer({
         disabled={text.trim() === ''}
         className="justify-self-end"
       >
-        {isEnded ? `Start round ${job.round + 1}` : 'Send'}
+        {nextRound === null ? 'Send' : `Start round ${nextRound}`}
       </Button>
     </form>
   );

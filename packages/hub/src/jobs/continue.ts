@@ -21,6 +21,7 @@ import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addJob, type Creator, creatorOf } from './enqueue.ts';
 import { presentJob, presentMessage } from './present.ts';
+import { refuseContinued } from './refuse-continued.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import type { JobRow } from './store.ts';
@@ -28,7 +29,6 @@ import {
   insertMessage,
   listMessages,
   listQueued,
-  readLatestRound,
   updateMessagesQueued,
   updateNextJob,
 } from './store-rounds.ts';
@@ -57,15 +57,15 @@ export function continueJob(
       const record = await requireJob(tx, workspaceId, input.jobId);
       const { status } = record.entry;
       if (status === 'canceled') {
-        const way = 'so there is nothing to continue: enqueue a new job.';
-        throw new HubError('JOB_CANCELED', `The job was canceled, ${way}`);
+        const { continues_job_id: before } = record.row;
+        const way = before === null ? 'enqueue a new job' : `continue the round before, ${before}`;
+        throw new HubError('JOB_CANCELED', `The job was canceled: ${way}.`);
       }
       const author = creatorOf(principal);
       if (status !== 'done' && status !== 'failed') {
         const { row, message } = await addMessage(tx, record, author, input);
         return { job: presentJob(record.entry, row), delivery: 'message', message };
       }
-      await refuseContinued(tx, record);
       const { entry, row } = await addRound(deps, tx, record, author, input);
       const data = { round: row.round, jobId: row.job_id };
       const action = 'job.continue';
@@ -136,15 +136,6 @@ function joinTexts(messages: readonly { text: string }[]): string {
   return messages.map(({ text }) => text).join('\n\n');
 }
 
-async function refuseContinued(tx: Tx, { row }: JobRecord): Promise<void> {
-  const latest = await readLatestRound(tx, row.workspace_id, row.work_job_id ?? row.job_id);
-  if (latest === undefined || latest.round <= row.round) return;
-  throw new HubError(
-    'INVALID_REQUEST',
-    `The job is continued already: continue round ${latest.round}, ${latest.job_id}.`,
-  );
-}
-
 /** The wishes of a person for the next round; the rest is as before. */
 type RoundWish = Partial<Pick<ContinueInput, 'message' | 'tool' | 'model'>>;
 
@@ -156,6 +147,7 @@ async function addRound(
   { message, tool, model }: RoundWish,
 ): Promise<JobRecord> {
   const { entry, row } = before;
+  const round = await refuseContinued(tx, before);
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const queued = row.messages_queued === 0 ? [] : await listQueued(tx, workspaceId, jobId);
   const prompt = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
@@ -181,7 +173,7 @@ async function addRound(
   const place = {
     continues_job_id: row.job_id,
     work_job_id: row.work_job_id ?? row.job_id,
-    round: row.round + 1,
+    round,
   };
   const added = await addJob(deps, tx, author, draft, {
     ...{ origin: { continuesJobId: jobId, round: place.round } },

@@ -8,6 +8,7 @@ import type { Preference } from '../queue/store.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
+import { refuseContinued } from './refuse-continued.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import {
   noResult,
@@ -70,6 +71,7 @@ export async function retryRecord(
       `The job is ${status}: only a failed or blocked job can be retried.`,
     );
   }
+  await refuseContinued(tx, record);
   const { workspace_id: workspaceId, job_id: subject, prompt: previousPrompt } = record.row;
   const isEdited = prompt !== undefined && prompt !== previousPrompt;
   const moved = await changeTool(deps, tx, record, { tool, model });

@@ -5,19 +5,6 @@ import type { JobMessagesTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 
-/** The latest job that continues a piece of work; undefined: none does. */
-export function readLatestRound(
-  reader: Reader,
-  workspaceId: string,
-  workJobId: string,
-): Promise<Pick<JobRow, 'job_id' | 'round'> | undefined> {
-  return reader.firstSql(
-    `SELECT job_id, round FROM jobs WHERE workspace_id = ? AND work_job_id = ?
-     ORDER BY round DESC LIMIT 1`,
-    [workspaceId, workJobId],
-  );
-}
-
 export type RoundRow = Pick<JobRow, 'job_id' | 'round'> & Pick<Entry, 'status'>;
 
 /** The latest jobs of a piece of work, newest first. Retention may have deleted earlier ones. */

@@ -88,7 +88,20 @@ test('a continue is refused with what to do instead', async (t) => {
   await h.call(jobs.cancel, { workspaceId, jobId: job.jobId });
   const again = { ...ask, jobId: job.jobId };
   const canceled = await h.refuse(jobs.continue, again, 'JOB_CANCELED');
-  assert.match(canceled.message, /enqueue a new job/);
+  assert.match(canceled.message, new RegExp(`continue the round before, ${jobId}`));
+  assert.equal((await h.next(jobId)).job.round, 3, 'the canceled round continues nothing');
+});
+
+test('a failed job that a round continues is not retried: two would work on one branch', async (t) => {
+  const h = await setup(t);
+  const { workspaceId } = h;
+  const { jobId } = await h.enqueue();
+  await h.end({}, 'failed');
+  const { job } = await h.next(jobId);
+  const refused = await h.refuse(jobs.retry, { workspaceId, jobId }, 'INVALID_REQUEST');
+  assert.match(refused.message, new RegExp(`continue round 2, ${job.jobId}`));
+  await h.call(jobs.cancel, { workspaceId, jobId: job.jobId });
+  await h.call(jobs.retry, { workspaceId, jobId });
 });
 
 test('two that continue a job at once make one round', async (t) => {
