@@ -23,13 +23,13 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const { job } = work.claimed;
   if (!job.continuesJobId) return null;
   const earlier = await readEarlierRounds(work, job.continuesJobId);
-  const last = earlier.findLast(({ evidence }) => typeof evidence?.commitSha === 'string');
+  const last = earlier.findLast(({ evidence }) => isCommit(evidence?.commitSha));
   const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.evidence ?? {};
-  const isKnown = typeof branch === 'string' && commitSha !== undefined;
+  const isKnown = isWorkBranch(branch) && isCommit(commitSha);
   const found = isKnown
     ? await findWorkBranch(work, {
         ...{ branch, commitSha, baseSha },
-        workBaseSha: typeof workBaseSha === 'string' ? workBaseSha : null,
+        workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
         isPushed: typeof pushedTo === 'string',
       })
     : null;
@@ -39,6 +39,15 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const news = `This is round ${number} of this work. ${said}`;
   const branchFound = found?.state === 'open' ? found.branch : null;
   return { number, branch: branchFound, news, history: `${news}\n\n${historyOf(work, earlier)}` };
+}
+
+/** Evidence is the claim of some agent: a round commits to no branch of a person. */
+function isWorkBranch(name: unknown): name is string {
+  return typeof name === 'string' && /^signalbox\/[\w-]+$/.test(name);
+}
+
+function isCommit(sha: unknown): sha is string {
+  return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
 }
 
 /** Oldest first. Retention may have deleted some of them. */

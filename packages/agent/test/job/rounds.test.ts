@@ -120,3 +120,23 @@ test('a branch that a person has checked out is not moved', async (t) => {
   assert.deepEqual(h.files(String(branch)), ['README.md', 'one.txt', 'two.txt']);
   assert.match(await h.output(second.jobId), /the commits are on signalbox\//);
 });
+
+test('evidence that names a branch of a person is not believed', async (t) => {
+  const h = await setupAcp(t);
+  const { workspaceId, repoId, clone, directory } = h;
+  git(clone, 'branch', 'release');
+  const release = git(clone, 'rev-parse', 'release');
+  const jobId = await h.enqueue('write one.txt');
+  const { agentId } = await h.client.agents.heartbeat({
+    ...{ workspaceId, displayName: 'other', machineFingerprint: 'other' },
+    capabilities: { canWrite: true, reposAllowed: [repoId] },
+  });
+  await h.client.jobs.claimNext({ workspaceId, agentId });
+  const evidence = { branch: 'release', commitSha: release, pushedTo: 'origin' };
+  await h.client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done', evidence });
+  await h.start({ stateDir: join(directory, 'state') });
+  const { job } = await h.client.jobs.continue({ workspaceId, jobId, message: 'write two.txt' });
+  const second = await h.until(job.jobId, 'done');
+  assert.match(String(second.evidence?.branch), /^signalbox\//);
+  assert.equal(git(clone, 'rev-parse', 'release'), release);
+});
