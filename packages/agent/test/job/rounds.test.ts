@@ -124,8 +124,12 @@ test('a branch that a person has checked out is not moved', async (t) => {
 test('evidence that names a branch of a person is not believed', async (t) => {
   const h = await setupAcp(t);
   const { workspaceId, repoId, clone, directory } = h;
-  git(clone, 'branch', 'release');
+  git(clone, 'remote', 'add', 'origin', clone);
+  git(clone, 'switch', '--quiet', '--create', 'release');
+  git(clone, 'mv', 'README.md', 'RELEASE.md');
+  git(clone, 'commit', '--quiet', '-m', 'Release');
   const release = git(clone, 'rev-parse', 'release');
+  git(clone, 'switch', '--quiet', '-');
   const jobId = await h.enqueue('write one.txt');
   const { agentId } = await h.client.agents.heartbeat({
     ...{ workspaceId, displayName: 'other', machineFingerprint: 'other' },
