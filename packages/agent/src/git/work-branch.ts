@@ -1,6 +1,5 @@
-import type { JobWork } from '../job/job-work.ts';
 import { askGit, type GitOptions, runGit } from './git.ts';
-import { type Mirror, mirrorOf, withMirror } from './git-mirror.ts';
+import { type Mirror, withMirror } from './git-mirror.ts';
 
 /** The branch of a piece of work, which its next round continues. */
 export interface WorkBranch {
@@ -33,9 +32,12 @@ export type FoundBranch =
   | { state: 'deleted' };
 
 /** Finds the branch in the mirror, which was refreshed. */
-export async function findWorkBranch(work: JobWork, known: KnownBranch): Promise<FoundBranch> {
-  const mirror = mirrorOf(work.settings.state, work.repository);
-  const git = { gitDir: mirror.gitDir, signal: work.signal };
+export async function findWorkBranch(
+  mirror: Mirror,
+  known: KnownBranch,
+  signal: AbortSignal,
+): Promise<FoundBranch> {
+  const git = { gitDir: mirror.gitDir, signal };
   const headSha = await findHead(mirror, git, known);
   if (headSha === null) return { state: 'deleted' };
   // A person who has it checked out lets new jobs begin there, and has not merged it.

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
+import type { WorkBranch } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
@@ -10,7 +11,6 @@ import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
 import type { Redactor } from './redaction.ts';
-import type { Round } from './round.ts';
 import type { ToolReport } from './tool-report.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -33,6 +33,17 @@ export interface JobSettings {
   toolUser: ToolUser | null;
   /** False: all jobs of this agent are read-only. */
   canWrite: boolean;
+}
+
+/** A job that continues another: where its work begins, and what its tool is told of it. */
+export interface Round {
+  number: number;
+  /** The branch that is continued; null: the work begins again from the base. */
+  branch: WorkBranch | null;
+  /** For a tool that continues its session. */
+  news: string;
+  /** For a tool that does not know the earlier rounds. */
+  history: string;
 }
 
 /** The state of one attempt; the steps fill it in. */

@@ -1,18 +1,8 @@
 import type { Job } from '@signalbox/contract';
-import { type FoundBranch, findWorkBranch, type WorkBranch } from '../git/work-branch.ts';
-import type { JobWork } from './job-work.ts';
+import { mirrorOf } from '../git/git-mirror.ts';
+import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
+import type { JobWork, Round } from './job-work.ts';
 import { fitText } from './text-limits.ts';
-
-/** A job that continues another: where its work begins, and what its tool is told of it. */
-export interface Round {
-  number: number;
-  /** The branch that is continued; null: the work begins again from the base. */
-  branch: WorkBranch | null;
-  /** For a tool that continues its session. */
-  news: string;
-  /** For a tool that does not know the earlier rounds. */
-  history: string;
-}
 
 /** More rounds than these are not told of. */
 const ROUNDS_TOLD_MAX = 10;
@@ -26,13 +16,12 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const last = earlier.findLast(({ evidence }) => isCommit(evidence?.commitSha));
   const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.evidence ?? {};
   const isKnown = isWorkBranch(branch) && isCommit(commitSha);
-  const found = isKnown
-    ? await findWorkBranch(work, {
-        ...{ branch, commitSha, baseSha },
-        workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
-        isPushed: typeof pushedTo === 'string',
-      })
-    : null;
+  const known = isKnown && {
+    ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
+    workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
+  };
+  const mirror = mirrorOf(work.settings.state, work.repository);
+  const found = known ? await findWorkBranch(mirror, known, work.signal) : null;
   const number = job.round;
   const said = describe(found, isKnown ? branch : null);
   await work.log.note(`signalbox: round ${number} of this work. ${said}`);

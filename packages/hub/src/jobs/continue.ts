@@ -104,7 +104,7 @@ async function addMessage(
     ...{ author_id: author.id, author_name: author.name, next_job_id: null },
   };
   const changed = { ...row, messages_queued: queued.length };
-  await insertMessage(tx, message);
+  insertMessage(tx, message);
   await updateMessagesQueued(tx, changed);
   return { row: changed, message: presentMessage(message) };
 }

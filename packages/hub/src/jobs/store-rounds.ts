@@ -46,8 +46,8 @@ export async function listQueued(
   return messages.filter(({ next_job_id }) => next_job_id === null);
 }
 
-export async function insertMessage(tx: Tx, message: JobMessagesTable): Promise<void> {
-  await insertRow(tx, 'job_messages', message);
+export function insertMessage(tx: Tx, message: JobMessagesTable): void {
+  insertRow(tx, 'job_messages', message);
 }
 
 /** Writes which round has these messages in its prompt. */

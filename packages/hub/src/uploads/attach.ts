@@ -20,7 +20,7 @@ export async function attachUploads(
     if (row?.status !== 'stored') {
       throw invalidField(`/attachments/${at}`, 'must be a completed upload of this workspace');
     }
-    await insertAttachment(tx, {
+    insertAttachment(tx, {
       workspace_id: workspaceId,
       job_id: jobId,
       upload_id: uploadId,

@@ -154,8 +154,8 @@ export function listStoredBefore(
   );
 }
 
-export async function insertAttachment(tx: Tx, row: UploadAttachmentsTable): Promise<void> {
-  await insertRow(tx, 'upload_attachments', row);
+export function insertAttachment(tx: Tx, row: UploadAttachmentsTable): void {
+  insertRow(tx, 'upload_attachments', row);
 }
 
 export async function deleteAttachments(
@@ -163,11 +163,7 @@ export async function deleteAttachments(
   workspaceId: string,
   jobIds: readonly string[],
 ): Promise<void> {
-  await tx.runSql(
-    `DELETE FROM upload_attachments WHERE workspace_id = ?
-       AND job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(jobIds)],
-  );
+  await deleteRows(tx, 'upload_attachments', { workspace_id: workspaceId, job_id: jobIds });
 }
 
 /** A job that names an upload, or undefined. */

@@ -93,7 +93,8 @@ function SearchForm({ text }: { text: string }) {
         className="flex items-center gap-2 sm:max-w-md"
         onSubmit={(event) => {
           event.preventDefault();
-          search(String(new FormData(event.currentTarget).get('text')).trim());
+          const wanted = new FormData(event.currentTarget).get('text');
+          search(typeof wanted === 'string' ? wanted.trim() : '');
         }}
       >
         <input
