@@ -233,11 +233,11 @@ test('the message of job continue comes from a pipe, or from the editor', async 
   const write = makeEditor(`echo 'By hand.' > "$1"`);
   const { exitCode, stderr } = await run(['job', 'continue', edited, '--edit'], { EDITOR: write });
   assert.equal(exitCode, exitCodes.ok, stderr);
-  assert.equal((await nextRound(edited)).prompt, 'By hand.');
   const refused = await run(['job', 'continue', edited, '--edit'], { EDITOR: write });
   assert.equal(refused.exitCode, exitCodes.refused);
   const [, file = ''] = /Send the kept message: .* --file (\S+)/.exec(refused.stderr) ?? [];
   assert.equal(readFileSync(file, 'utf8'), 'By hand.\n');
+  assert.equal((await nextRound(edited)).prompt, 'By hand.');
   const empty = await run(['job', 'continue', edited, ' ']);
   assert.equal(empty.exitCode, exitCodes.usage);
 });
