@@ -75,7 +75,7 @@ export const Run = Type.Object(
 export type Run = Static<typeof Run>;
 
 /** Jobs of a run that a list of runs counts. */
-export const LISTED_RUN_JOBS_MAX = 200;
+export const LISTED_RUN_JOBS_MAX = 100;
 
 /** A run in a list, with its progress. */
 export const ListedRun = Type.Object({

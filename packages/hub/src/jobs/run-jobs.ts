@@ -41,19 +41,15 @@ export async function sumJobsOfRuns(
 
 export type RunSums = Pick<ListedRun, 'jobCounts' | 'costUsd' | 'isCut'>;
 
-function sumsOf({ statuses, usages }: RunJobsRow): RunSums {
+function sumsOf({ statuses, cost_usd: costUsd }: RunJobsRow): RunSums {
   const all = statuses === null ? [] : statuses.split(',');
   const shown = all.slice(0, LISTED_RUN_JOBS_MAX);
-  // The contract's schema has checked each before it was stored.
-  const costs = (JSON.parse(`[${usages ?? ''}]`) as Usage[]).flatMap(
-    ({ costUsd }) => costUsd ?? [],
-  );
   return {
     // Made from the list of all statuses, which Object.fromEntries forgets.
     jobCounts: Object.fromEntries(
       jobStatuses.map((status) => [status, shown.filter((each) => each === status).length]),
     ) as JobCounts,
-    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    costUsd,
     isCut: all.length > shown.length,
   };
 }

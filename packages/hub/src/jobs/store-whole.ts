@@ -1,4 +1,4 @@
-import type { Reader } from '../db/engine.ts';
+import type { EngineName, Reader } from '../db/engine.ts';
 import { columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
@@ -141,11 +141,18 @@ export function readRunJobs(
   );
 }
 
-/** Statuses and usages of jobs, each joined by commas; null without one. */
+/** The statuses of jobs, joined by commas, and the sum of their costs; null without one. */
 export interface RunJobsRow {
   run_id: string;
   statuses: string | null;
-  usages: string | null;
+  cost_usd: number | null;
+}
+
+/** The cost in the column `usage`. The contract's schema has checked it before it was stored. */
+function costOf(engine: EngineName): string {
+  return engine === 'sqlite'
+    ? "json_extract(usage, '$.costUsd')"
+    : "(usage::jsonb ->> 'costUsd')::float8";
 }
 
 /** The newest jobs of several runs, so many of each. Their order is not known. */
@@ -163,7 +170,7 @@ export function readJobsOfRuns(
   return reader.allSql<RunJobsRow>(
     `SELECT r.value AS run_id,
        (SELECT string_agg(status, ',') FROM (${newest('e.status')}) AS a) AS statuses,
-       (SELECT string_agg(usage, ',') FROM (${newest('j.usage')}) AS b) AS usages
+       (SELECT SUM(${costOf(reader.engine)}) FROM (${newest('j.usage')}) AS b) AS cost_usd
      FROM json_each(?) AS r`,
     [workspaceId, limit, workspaceId, limit - 1, JSON.stringify(runIds)],
   );
