@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { CliError } from '../cli-error.ts';
 import {
   addExamples,
@@ -77,7 +78,8 @@ async function continueJob(
   try {
     const answer = await client.jobs.continue(
       {
-        ...{ workspaceId, jobId, message },
+        // With a key the call is sent again when its answer was lost.
+        ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
         ...(tool === undefined ? {} : { tool }),
         ...(model === undefined ? {} : { model }),
       },

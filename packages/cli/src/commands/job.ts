@@ -160,6 +160,7 @@ function printJob(
     ['Priority', job.priority === 0 ? null : String(job.priority)],
     ['Round', roundText(job, rounds)],
     ['Attempt', attemptText(job)],
+    ['Attached', job.attachments?.map(({ fileName }) => oneLine(fileName)).join(', ') ?? null],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],
     ['Enqueued', enqueuedText(job)],
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
