@@ -136,7 +136,7 @@ function createSignIn(url: string, password: string, nowMs: () => number) {
     const found = sessions.get(name);
     if (found !== undefined && found.untilMs > nowMs()) return found.console;
     const person = Object.entries(people).find(([each]) => each === name)?.[1];
-    if (person === undefined) throw new Error(`Nobody in the team is named "${name}".`);
+    if (person === undefined) throw new Error(`The team has no person named "${name}".`);
     const console = openConsole(url);
     await console.session.signIn({ email: person.email, password });
     sessions.set(name, { console, untilMs: nowMs() + SESSION_MS });

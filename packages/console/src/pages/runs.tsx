@@ -103,6 +103,7 @@ function Filters({ filters: { status, repoId } }: { filters: RunFilters }) {
 }
 
 function RunRow({ run, slug, label }: { run: ListedRun; slug: string; label: string | undefined }) {
+  const { total, words } = progressOf(run);
   return (
     <li className="relative grid min-h-row grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-b px-3 py-1.5 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:grid-cols-[7rem_minmax(0,1fr)_minmax(0,8rem)_minmax(0,8rem)_8.5rem_3.5rem_4rem] sm:px-4 sm:py-0">
       <span className="max-sm:col-start-2 max-sm:row-start-1">
@@ -120,6 +121,7 @@ function RunRow({ run, slug, label }: { run: ListedRun; slug: string; label: str
       </span>
       <span className="truncate text-sm text-muted max-sm:text-xs">
         {plainText(label || run.repoId)}
+        {total > 0 && <span className="sm:hidden"> · {words}</span>}
       </span>
       <Progress run={run} />
       <span className="text-right text-xs text-muted tabular-nums max-sm:hidden">

@@ -1,4 +1,4 @@
-import type { Job } from '@signalbox/contract';
+import type { Attachment, Job } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { activityQuery } from '../../api/activity-queries.ts';
@@ -54,6 +54,7 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ['Finished', timeOf(job.finishedAt)],
         ['Duration', job.startedAt && <Took key="took" from={job.startedAt} to={job.finishedAt} />],
         ['Concurrency', job.concurrencyKey && plainText(job.concurrencyKey)],
+        ['Attachments', job.attachments && <FileNames key="files" files={job.attachments} />],
         ['Usage', used && <UsageFact key="usage" usage={used} />],
         ['Context', usage && contextWords(usage)],
         [
@@ -67,6 +68,18 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
         ],
       ]}
     />
+  );
+}
+
+function FileNames({ files }: { files: readonly Attachment[] }) {
+  return (
+    <ul className="grid gap-0.5">
+      {files.map(({ uploadId, fileName }) => (
+        <li key={uploadId} className="wrap-anywhere">
+          {plainText(fileName)}
+        </li>
+      ))}
+    </ul>
   );
 }
 
