@@ -118,7 +118,11 @@ export async function listJobMessages(
   return (await listMessages(reader, workspaceId, jobId)).map(presentMessage);
 }
 
-/** Makes the messages of a job that is done its next round; their first author is its creator. */
+/**
+ * Makes the messages of a job that is done its next round; their first author is its creator. A
+ * round that is refused, such as in a run that is full, must not cost the result of the job: its
+ * messages stay queued, and a person who continues the job reads why.
+ */
 export async function continueWithMessages(
   deps: HookDeps,
   tx: Tx,
@@ -129,7 +133,12 @@ export async function continueWithMessages(
   const first = messages.find(({ next_job_id }) => next_job_id === null);
   if (first === undefined) return;
   const author = { id: first.author_id, name: first.author_name };
-  await addRound(deps, tx, record, author, {});
+  try {
+    await addRound(deps, tx, record, author, {});
+  } catch (error) {
+    // A refusal comes before the first write.
+    if (!(error instanceof HubError)) throw error;
+  }
 }
 
 function joinTexts(messages: readonly { text: string }[]): string {

@@ -59,6 +59,16 @@ test('a tree of jobs and a run have a bounded number of jobs', async (t) => {
   await copy(RUN_JOBS_MAX - 1, 'run_id', runId);
   const inRun = await h.refuse(jobs.enqueue, { ...job, runId }, 'LIMIT_REACHED');
   assert.match(inRun.message, /A run has at most/);
+  // A result is never refused for the round that its messages would become.
+  assert.equal((await h.claim()).jobId, jobId);
+  await h.call(jobs.continue, { workspaceId, jobId, message: 'More.' });
+  await h.complete(jobId);
+  assert.equal((await h.get(jobId)).job.status, 'done');
+  const { messages } = await h.call(jobs.messages, { workspaceId, jobId });
+  assert.deepEqual(
+    messages.map(({ state }) => state),
+    ['queued'],
+  );
   const { jobId: other } = await h.enqueue();
   await h.enqueue({ parentJobId: other });
 });
