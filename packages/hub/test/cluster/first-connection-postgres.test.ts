@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { before, type TestContext, test } from 'node:test';
 import { type LocalPostgres, startLocalPostgres } from '@signalbox/local-postgres';
 import pg from 'pg';
@@ -50,8 +50,10 @@ async function findClosedPort(): Promise<number> {
 
 /** Lets the port lead to the server from now on. */
 async function forward(t: TestContext, port: number): Promise<void> {
+  const sockets: Socket[] = [];
   const listener = createServer((client) => {
     const upstream = connect(Number(new URL(server.url).port), '127.0.0.1');
+    sockets.push(client, upstream);
     // A hub that is killed resets its connections.
     for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
     client.pipe(upstream).pipe(client);
@@ -60,6 +62,8 @@ async function forward(t: TestContext, port: number): Promise<void> {
   await once(listener, 'listening');
   t.after(() => {
     listener.close();
+    // The server may take long to notice that a hub was killed.
+    for (const socket of sockets) socket.destroy();
   });
 }
 
