@@ -43,6 +43,7 @@ export * from './endpoints/job-schemas.ts';
 export * from './endpoints/job-waiting.ts';
 export * from './endpoints/queue.ts';
 export * from './endpoints/repositories.ts';
+export * from './endpoints/review-comments.ts';
 export * from './endpoints/runs.ts';
 export * from './endpoints/tokens.ts';
 export * from './endpoints/triggers.ts';

@@ -15,6 +15,7 @@ import {
 import { exampleIds } from './example-ids.ts';
 import { doneJob, exampleJob } from './job-examples.ts';
 import { Job, jobStatuses } from './job-schemas.ts';
+import { REVIEW_COMMENTS_MAX } from './review-comments.ts';
 
 /** The rounds of a piece of work that jobs/get names: the newest of them. */
 export const ROUNDS_LISTED_MAX = 100;
@@ -65,7 +66,22 @@ export const jobsContinue = defineEndpoint({
     'failed they stay, for the end of its next attempt or for the round that continues it.',
   request: Type.Object({
     ...{ workspaceId: Id('workspace'), jobId: Id('job', 'The latest round of the work.') },
-    message: Text(TEXT_CHARS_MAX, { minLength: 1, description: 'What is to be done now.' }),
+    message: Type.Optional(
+      Text(TEXT_CHARS_MAX, {
+        minLength: 1,
+        description: 'What is to be done now. Needed without commentIds.',
+      }),
+    ),
+    commentIds: Type.Optional(
+      Type.Array(Id('comment'), {
+        minItems: 1,
+        maxItems: REVIEW_COMMENTS_MAX,
+        description:
+          'The drafts that the round gets, of all members; they are numbered, and cannot be ' +
+          'changed any more. The job must have ended. A draft that was sent or removed ' +
+          'meanwhile refuses the whole call.',
+      }),
+    ),
     tool: Type.Optional(
       Nullable(
         Text(64, {

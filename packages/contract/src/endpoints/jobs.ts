@@ -43,6 +43,7 @@ import {
   Usage,
 } from './job-schemas.ts';
 import { WaitingFor } from './job-waiting.ts';
+import { CommentFate, REVIEW_COMMENTS_MAX } from './review-comments.ts';
 
 /** The fields of a renewal, beside the ids of job and agent. */
 export const renewalFields = {
@@ -373,6 +374,13 @@ export const jobs = {
       claimGeneration: Type.Optional(ClaimGeneration),
       children: Defaulted(List(ChildJob, 50), []),
       usage: Type.Optional(Usage),
+      commentFates: Type.Optional(
+        List(
+          CommentFate,
+          REVIEW_COMMENTS_MAX,
+          'Where the lines of the open review comments of the work are now.',
+        ),
+      ),
     }),
     response: Ok({
       result: Type.Object({
