@@ -28,9 +28,12 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   integrationSecret: ['integration-secrets'],
   mailAccount: ['mail-accounts'],
   integrationEvent: ['integration-events', 'triggers'],
+  reviewComment: ['review-comments'],
 };
 /** Queries of one job: the third part of their key is its id. */
-const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log']);
+const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log', 'review-comments']);
+/** The id of such a change is that of a job. */
+const namesJob = new Set<ChangeKind>(['job', 'jobEvents', 'reviewComment']);
 
 /** Whether a change makes the query of this key old. */
 export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
@@ -39,7 +42,7 @@ export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
     // The third part of the key of jobPageQuery.
     return isInRange(id as IdRange, change.id);
   }
-  const isOfOneJob = ofOneJob.has(name) && (change.kind === 'job' || change.kind === 'jobEvents');
+  const isOfOneJob = ofOneJob.has(name) && namesJob.has(change.kind);
   return !isOfOneJob || change.id === null || change.id === id;
 }
 

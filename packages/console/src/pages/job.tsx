@@ -66,7 +66,7 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
   useTabKeys();
   return (
     <div
-      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${tab === 'log' ? '' : 'max-w-6xl'}`}
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${tab === 'log' || tab === 'changes' ? '' : 'max-w-6xl'}`}
     >
       <JobHeader
         job={job}
@@ -99,7 +99,9 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
           />
         )}
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
-        {tab === 'changes' && <ChangesTab job={job} />}
+        {tab === 'changes' && (
+          <ChangesTab job={job} rounds={rounds} slug={membership.slug} role={membership.role} />
+        )}
         {tab === 'timeline' && (
           <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
         )}

@@ -1,0 +1,136 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { countWords } from '../format/review-words.ts';
+import { Button } from '../parts/form/button.tsx';
+import { useWide } from '../parts/page/use-wide.ts';
+import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { FileTree } from './file-tree.tsx';
+import { hideWhiteSpace, type ReviewFile, readReviewFiles } from './review-files.ts';
+import { ReviewList } from './review-list.tsx';
+import { notesByLine } from './review-notes.ts';
+import { rowsOf } from './review-rows.ts';
+import { placeThreads, threadsOf } from './review-threads.ts';
+import { SendDialog } from './send-dialog.tsx';
+import type { Review } from './use-review.ts';
+import { fileAt } from './use-review-keys.ts';
+import { useViewed } from './use-viewed.ts';
+
+/** Longer files are folded at first. */
+const FILE_LINES_OPEN = 5_000;
+
+/** The changes of a job line by line, with the comments on them. */
+export function PatchReview({ patch, review }: { patch: string; review: Review }) {
+  const { job, comments, writing } = review;
+  const isWide = useWide();
+  const [wantsSplit, setSplit] = useState(false);
+  const [hidesSpace, setHidesSpace] = useState(false);
+  const [currentKey, setCurrentKey] = useState<string>();
+  const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const { viewed, setViewed } = useViewed(job.jobId);
+  const isSplit = wantsSplit && isWide;
+  const whole = useMemo(() => readReviewFiles(patch), [patch]);
+  const files = useMemo(
+    () => (hidesSpace ? whole.map(hideWhiteSpace) : whole),
+    [whole, hidesSpace],
+  );
+  const notes = useMemo(
+    () =>
+      notesByLine(
+        job.evidence ?? {},
+        files.map(({ path }) => path),
+      ),
+    [job.evidence, files],
+  );
+  const placed = useMemo(
+    () => placeThreads(job.jobId, threadsOf(comments), files),
+    [job.jobId, comments, files],
+  );
+  const composed = writing?.range;
+  const rows = useMemo(() => {
+    const isOpen = (file: ReviewFile) =>
+      opened.get(file.id) ??
+      (!viewed.has(file.id) && !file.isGenerated && file.lineCount <= FILE_LINES_OPEN);
+    return rowsOf({ files, isOpen, isSplit, placed, notes, composed });
+  }, [files, opened, viewed, isSplit, placed, notes, composed]);
+  const setOpen = ({ id }: ReviewFile, isOpen: boolean) =>
+    setOpened((before) => new Map(before).set(id, isOpen));
+  const current = rows.findIndex(({ key }) => key === currentKey);
+  const tree = (
+    <FileTree
+      files={files}
+      viewed={viewed}
+      currentId={fileAt(rows, current)?.id}
+      onChoose={(file) => setCurrentKey(`file:${file.id}`)}
+    />
+  );
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[15rem_minmax(0,1fr)]">
+      {isWide ? (
+        <div className="sticky top-4 max-h-[calc(100dvh-2rem)] overflow-y-auto">{tree}</div>
+      ) : (
+        <details className="min-w-0 rounded-lg border bg-surface px-3">
+          <summary className="flex min-h-11 cursor-pointer items-center text-sm">
+            {countWords(files.length, 'file')}
+          </summary>
+          <div className="pb-3">{tree}</div>
+        </details>
+      )}
+      <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2">
+        <ReviewBar review={review} files={files} viewed={viewed}>
+          {isWide && (
+            <Button aria-pressed={isSplit} onClick={() => setSplit(!wantsSplit)}>
+              {isSplit ? 'One column' : 'Side by side'}
+            </Button>
+          )}
+          <Button aria-pressed={hidesSpace} onClick={() => setHidesSpace(!hidesSpace)}>
+            {hidesSpace ? 'Show white space' : 'Hide white space'}
+          </Button>
+        </ReviewBar>
+        {review.readError !== null && review.readError !== undefined && (
+          <ErrorNotice error={review.readError} />
+        )}
+        <ReviewList
+          {...{ review, files, rows, isSplit, viewed, currentKey }}
+          onCurrent={setCurrentKey}
+          onOpen={setOpen}
+          onViewed={(file, isViewed) => {
+            setViewed(file, isViewed);
+            setOpen(file, !isViewed);
+          }}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface ReviewBarProps {
+  review: Review;
+  files: readonly ReviewFile[];
+  viewed: ReadonlySet<string>;
+  children: ReactNode;
+}
+
+/** The state of the review, and how it is sent. It stays in sight. */
+function ReviewBar({ review, files, viewed, children }: ReviewBarProps) {
+  const [isSending, setSending] = useState(false);
+  const { comments } = review;
+  const drafts = comments.filter(({ number }) => number === null).length;
+  const open = threadsOf(comments).filter(
+    ({ first }) => first.number !== null && first.resolvedAt === null,
+  ).length;
+  const viewedCount = files.filter(({ id }) => viewed.has(id)).length;
+  return (
+    <div className="sticky top-0 z-10 -mx-1 flex flex-wrap items-center gap-2 bg-canvas px-1 py-2 max-lg:top-12">
+      <p role="status" className="mr-auto text-sm text-muted">
+        {viewedCount} of {countWords(files.length, 'file')} viewed
+        {open > 0 && ` · ${countWords(open, 'open thread')}`}
+      </p>
+      {children}
+      {review.mayWrite && drafts > 0 && (
+        <Button look="primary" onClick={() => setSending(true)}>
+          Send {countWords(drafts, 'comment')}
+        </Button>
+      )}
+      {isSending && <SendDialog review={review} onClose={() => setSending(false)} />}
+    </div>
+  );
+}
