@@ -10,6 +10,7 @@ import { setLiveState } from './live-state.ts';
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   job: ['job', 'job-messages', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
+  reviewComment: ['review-comments'],
   uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
   run: ['runs', 'run-choices', 'has-runs'],
   agent: ['agents', 'agent-names', 'job', 'jobs', 'job-page'],
@@ -28,12 +29,10 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   integrationSecret: ['integration-secrets'],
   mailAccount: ['mail-accounts'],
   integrationEvent: ['integration-events', 'triggers'],
-  reviewComment: ['review-comments'],
 };
-/** Queries of one job: the third part of their key is its id. */
+/** Queries of one job, or of one work: the third part of their key is its id. */
 const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log', 'review-comments']);
-/** The id of such a change is that of a job. */
-const namesJob = new Set<ChangeKind>(['job', 'jobEvents', 'reviewComment']);
+const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
 /** Whether a change makes the query of this key old. */
 export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
@@ -42,7 +41,7 @@ export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
     // The third part of the key of jobPageQuery.
     return isInRange(id as IdRange, change.id);
   }
-  const isOfOneJob = ofOneJob.has(name) && namesJob.has(change.kind);
+  const isOfOneJob = ofOneJob.has(name) && kindsOfJobs.has(change.kind);
   return !isOfOneJob || change.id === null || change.id === id;
 }
 

@@ -111,6 +111,7 @@ export const jobsContinue = defineEndpoint({
     'WORKSPACE_NOT_FOUND',
     'JOB_NOT_FOUND',
     'JOB_CANCELED',
+    'COMMENT_NOT_FOUND',
     'LIMIT_REACHED',
     'IDEMPOTENCY_CONFLICT',
     'INVALID_REQUEST',

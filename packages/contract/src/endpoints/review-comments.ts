@@ -20,6 +20,9 @@ export const REVIEW_COMMENTS_MAX = 500;
 /** The lines that a comment is about, as one text. */
 export const COMMENT_LINES_CHARS_MAX = 16_000;
 export const COMMENT_CHARS_MAX = 8_000;
+/** The lines and texts of the comments that one round gets, and of all comments of a work. */
+export const COMMENTS_SENT_CHARS_MAX = 200_000;
+export const COMMENTS_OF_WORK_CHARS_MAX = 2_000_000;
 const LINES_MAX = 10_000_000;
 
 export const commentSides = ['base', 'result'] as const;

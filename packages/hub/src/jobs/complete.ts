@@ -140,6 +140,7 @@ async function acceptCompletion(
     spawnedJobIds.push(await addChild(deps, tx, parent, limited, input.agentId));
   }
   let job: JobRecord = { entry: moved, row: completed };
+  if (!isRetried) await deps.hooks.keepFates(tx, job, input.commentFates ?? []);
   for (const follow of following) job = await follow(job, input.agentId);
   // The completion holds the job's lock, so that a message comes before it or finds the job done.
   if (job.entry.status === 'done' && row.messages_queued > 0) {

@@ -42,7 +42,7 @@ type ContinueAnswer = { job: Job; delivery: 'round' | 'message'; message?: JobMe
  * yet. A job that has not ended gets a message.
  *
  * @throws HubError JOB_NOT_FOUND, JOB_CANCELED, INVALID_REQUEST, IDEMPOTENCY_CONFLICT, and what
- *   `addJob` throws.
+ *   `addJob` and `sendComments` throw.
  */
 export function continueJob(
   deps: HubDeps,
@@ -62,6 +62,7 @@ export function continueJob(
         throw new HubError('JOB_CANCELED', `The job was canceled: ${way}.`);
       }
       const author = creatorOf(principal);
+      requireContent(status, input);
       if (status !== 'done' && status !== 'failed') {
         const { row, message } = await addMessage(tx, record, author, input);
         return { job: presentJob(record.entry, row), delivery: 'message', message };
@@ -81,12 +82,25 @@ export function continueJob(
   );
 }
 
+function requireContent(
+  status: JobRecord['entry']['status'],
+  { message, commentIds }: ContinueInput,
+): void {
+  if (message === undefined && commentIds === undefined) {
+    throw invalidField('/message', 'is needed without commentIds');
+  }
+  if (commentIds !== undefined && status !== 'done' && status !== 'failed') {
+    const way = 'are for a job that has ended: wait for its end, or send a message without them';
+    throw invalidField('/commentIds', way);
+  }
+}
+
 /** Keeps a message for a job that has not ended. */
 async function addMessage(
   tx: Tx,
   { row }: JobRecord,
   author: Creator,
-  { message: text, tool, model }: ContinueInput,
+  { message: text = '', tool, model }: ContinueInput,
 ): Promise<{ row: JobRow; message: JobMessage }> {
   if (tool !== undefined || model !== undefined) {
     const field = tool === undefined ? '/model' : '/tool';
@@ -146,20 +160,22 @@ function joinTexts(messages: readonly { text: string }[]): string {
 }
 
 /** The wishes of a person for the next round; the rest is as before. */
-type RoundWish = Partial<Pick<ContinueInput, 'message' | 'tool' | 'model'>>;
+type RoundWish = Partial<Pick<ContinueInput, 'message' | 'commentIds' | 'tool' | 'model'>>;
 
 async function addRound(
   deps: HookDeps,
   tx: Tx,
   before: JobRecord,
   author: Creator,
-  { message, tool, model }: RoundWish,
+  { message, commentIds = [], tool, model }: RoundWish,
 ): Promise<JobRecord> {
   const { entry, row } = before;
   const round = await refuseContinued(tx, before);
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const queued = row.messages_queued === 0 ? [] : await listQueued(tx, workspaceId, jobId);
-  const prompt = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
+  const comments = [...new Set(commentIds)];
+  const said = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
+  const prompt = said === '' ? countComments(comments.length) : said;
   if (prompt.length > TEXT_CHARS_MAX) {
     const why = `With the messages to the job before, it has more than ${TEXT_CHARS_MAX} characters`;
     throw new HubError('LIMIT_REACHED', `${why}: write less.`);
@@ -188,11 +204,21 @@ async function addRound(
     ...{ origin: { continuesJobId: jobId, round: place.round } },
     ...{ place, preference: await findPreference(tx, before) },
   });
+  if (comments.length > 0) {
+    const { job_id, work_job_id } = added.row;
+    const key = { workspaceId, jobId: job_id, workJobId: work_job_id ?? job_id };
+    await deps.hooks.sendComments(tx, key, comments);
+  }
   if (queued.length > 0) {
     await updateNextJob(tx, queued, added.row.job_id);
     await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
   }
   return added;
+}
+
+/** What people see as the prompt of a round without a message; its agent adds the comments. */
+function countComments(count: number): string {
+  return count === 1 ? '1 review comment' : `${count} review comments`;
 }
 
 function requirementsOf(

@@ -146,6 +146,12 @@ const verdicts = {
   jobsPatch: { ...readers, ownJob: 'ok' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
+  reviewCommentsList: readers,
+  reviewCommentsSave: enqueuers,
+  // For its author, and for owners.
+  reviewCommentsRemove: fullOnly,
+  reviewCommentsResolve: enqueuers,
+  reviewCommentsAnswer: { ...holders, ownJob: 'NOT_ALLOWED' },
   queueListPauses: readers,
   queuePause: enqueuers,
   queueResume: enqueuers,
