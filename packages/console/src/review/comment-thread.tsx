@@ -120,14 +120,17 @@ function SentIn({ comment, review }: { comment: ReviewComment; review: Review })
     <>
       <span>#{number}</span>
       {sentInJobId !== null && (
-        <Link
-          to="/w/$slug/jobs/$jobId"
-          params={{ slug: review.slug, jobId: sentInJobId }}
-          search={{ tab: 'changes' }}
-          className="text-accent underline underline-offset-2"
-        >
-          {round === undefined ? 'sent' : `sent in round ${round}`}
-        </Link>
+        // In a sentence: its own box would be a target that is too small.
+        <span>
+          <Link
+            to="/w/$slug/jobs/$jobId"
+            params={{ slug: review.slug, jobId: sentInJobId }}
+            search={{ tab: 'changes' }}
+            className="text-accent underline underline-offset-2"
+          >
+            {round === undefined ? 'sent' : `sent in round ${round}`}
+          </Link>
+        </span>
       )}
     </>
   );

@@ -55,12 +55,12 @@ export function FileRow(props: FileRowProps) {
         </button>
       </h3>
       {threadCount > 0 && (
-        <span className="text-xs text-muted">{countWords(threadCount, 'thread')}</span>
+        <span className="font-sans text-xs text-muted">{countWords(threadCount, 'thread')}</span>
       )}
       <LineCounts file={file} />
       <label
         htmlFor={id}
-        className="flex min-h-8 items-center gap-1.5 text-xs pointer-coarse:min-h-11"
+        className="flex min-h-8 items-center gap-1.5 font-sans text-xs pointer-coarse:min-h-11"
       >
         <input
           id={id}

@@ -56,6 +56,8 @@ function Half({ line, ...rest }: HalfProps) {
 }
 
 const signs = { same: ' ', added: '+', deleted: '−' } as const;
+/** Of a line, in the name of its button. */
+const NAMED_CHARS = 200;
 const signNames = { same: '', added: ', added', deleted: ', deleted' } as const;
 
 interface CellProps extends LineRowProps {
@@ -78,7 +80,6 @@ function Cell(props: CellProps) {
     selected.startLine <= number &&
     number <= selected.endLine;
   const changes = partner ? changedSpans(line.text, partner.text) : noSpans;
-  const numbers = isSplit ? [number] : [line.before, line.after];
   return (
     <div
       className={classNames(
@@ -93,18 +94,17 @@ function Cell(props: CellProps) {
         data-key={row.key}
         // One line is the tab stop; the arrow keys move it.
         tabIndex={isCurrent && (!isSplit || side === 'result' || row.right === undefined) ? 0 : -1}
-        aria-label={`${mayWrite ? 'Comment on line' : 'Line'} ${number}${signNames[line.kind]}: ${plainText(line.text.slice(0, 200))}`}
         aria-disabled={!mayWrite || undefined}
         className="review-number"
         onClick={(event) => mayWrite && props.onPick(range, event.shiftKey)}
         onPointerDown={(event) => mayWrite && props.onDragStart(range, event)}
         onPointerEnter={() => props.onDragOver(range)}
       >
-        {numbers.map((each, at) => (
-          // The columns have fixed places.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above.
-          <span key={at}>{each}</span>
-        ))}
+        {!isSplit && <span aria-hidden="true">{line.before}</span>}
+        <span aria-hidden="true">{isSplit ? number : line.after}</span>
+        <span className="sr-only">
+          {`${mayWrite ? 'Comment on line' : 'Line'} ${number}${signNames[line.kind]}: ${plainText(line.text.slice(0, NAMED_CHARS))}`}
+        </span>
       </button>
       <span aria-hidden="true" className="review-sign">
         {signs[line.kind]}

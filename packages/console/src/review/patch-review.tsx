@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { countWords } from '../format/review-words.ts';
 import { Button } from '../parts/form/button.tsx';
 import { useWide } from '../parts/page/use-wide.ts';
@@ -75,16 +75,18 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
         </details>
       )}
       <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2">
-        <ReviewBar review={review} files={files} viewed={viewed}>
+        <div className="flex flex-wrap items-center gap-2 bg-canvas py-2 lg:sticky lg:top-0 lg:z-10">
+          <Progress review={review} files={files} viewed={viewed} />
           {isWide && (
-            <Button aria-pressed={isSplit} onClick={() => setSplit(!wantsSplit)}>
+            <Button onClick={() => setSplit(!wantsSplit)}>
               {isSplit ? 'One column' : 'Side by side'}
             </Button>
           )}
-          <Button aria-pressed={hidesSpace} onClick={() => setHidesSpace(!hidesSpace)}>
+          <Button onClick={() => setHidesSpace(!hidesSpace)}>
             {hidesSpace ? 'Show white space' : 'Hide white space'}
           </Button>
-        </ReviewBar>
+          {isWide && <SendButton review={review} />}
+        </div>
         {review.readError !== null && review.readError !== undefined && (
           <ErrorNotice error={review.readError} />
         )}
@@ -97,40 +99,43 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
             setOpen(file, !isViewed);
           }}
         />
+        {/* On a phone, a bar that stays in sight would hide what it is about. */}
+        {!isWide && <SendButton review={review} />}
       </div>
     </div>
   );
 }
 
-interface ReviewBarProps {
+interface ProgressProps {
   review: Review;
   files: readonly ReviewFile[];
   viewed: ReadonlySet<string>;
-  children: ReactNode;
 }
 
-/** The state of the review, and how it is sent. It stays in sight. */
-function ReviewBar({ review, files, viewed, children }: ReviewBarProps) {
-  const [isSending, setSending] = useState(false);
-  const { comments } = review;
-  const drafts = comments.filter(({ number }) => number === null).length;
-  const open = threadsOf(comments).filter(
+function Progress({ review, files, viewed }: ProgressProps) {
+  const open = threadsOf(review.comments).filter(
     ({ first }) => first.number !== null && first.resolvedAt === null,
   ).length;
   const viewedCount = files.filter(({ id }) => viewed.has(id)).length;
   return (
-    <div className="sticky top-0 z-10 -mx-1 flex flex-wrap items-center gap-2 bg-canvas px-1 py-2 max-lg:top-12">
-      <p role="status" className="mr-auto text-sm text-muted">
-        {viewedCount} of {countWords(files.length, 'file')} viewed
-        {open > 0 && ` · ${countWords(open, 'open thread')}`}
-      </p>
-      {children}
-      {review.mayWrite && drafts > 0 && (
-        <Button look="primary" onClick={() => setSending(true)}>
-          Send {countWords(drafts, 'comment')}
-        </Button>
-      )}
+    <p role="status" className="mr-auto text-sm text-muted">
+      {viewedCount} of {countWords(files.length, 'file')} viewed
+      {open > 0 && ` · ${countWords(open, 'open thread')}`}
+    </p>
+  );
+}
+
+/** Sends the drafts, after a look at them. */
+function SendButton({ review }: { review: Review }) {
+  const [isSending, setSending] = useState(false);
+  const drafts = review.comments.filter(({ number }) => number === null).length;
+  if (!review.mayWrite || drafts === 0) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setSending(true)}>
+        Send {countWords(drafts, 'comment')}
+      </Button>
       {isSending && <SendDialog review={review} onClose={() => setSending(false)} />}
-    </div>
+    </>
   );
 }

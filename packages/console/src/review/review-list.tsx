@@ -168,7 +168,7 @@ function Row(props: RowProps) {
         />
       );
     case 'note':
-      return <p className="px-3 py-2 text-xs text-muted">{row.text}</p>;
+      return <p className="px-3 py-2 font-sans text-xs text-muted">{row.text}</p>;
     case 'hunk':
       return <p className="review-title">{plainText(row.title)}</p>;
     case 'finding':

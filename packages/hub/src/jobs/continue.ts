@@ -209,10 +209,9 @@ async function addRound(
     const key = { workspaceId, jobId: job_id, workJobId: work_job_id ?? job_id };
     await deps.hooks.sendComments(tx, key, comments);
   }
-  if (queued.length > 0) {
-    await updateNextJob(tx, queued, added.row.job_id);
-    await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
-  }
+  if (queued.length > 0) await updateNextJob(tx, queued, added.row.job_id);
+  // Also without messages: so the page of this job hears that another round continues it.
+  await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
   return added;
 }
 
