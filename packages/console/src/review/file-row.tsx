@@ -32,7 +32,7 @@ export function FileRow(props: FileRowProps) {
   return (
     <div
       className={classNames(
-        'flex min-h-10 flex-wrap items-center gap-x-3 border-y bg-canvas pr-3 pointer-coarse:min-h-11',
+        'flex min-h-10 flex-wrap items-center gap-x-3 border-y bg-canvas px-3 pointer-coarse:min-h-11',
         isCurrent && 'shadow-[inset_3px_0_0_var(--color-accent)]',
       )}
     >
@@ -42,7 +42,7 @@ export function FileRow(props: FileRowProps) {
           data-key={rowKey}
           aria-expanded={isOpen}
           onClick={() => onOpen(!isOpen)}
-          className="flex min-h-10 w-full min-w-0 items-center gap-2 pl-3 text-left font-mono text-xs -outline-offset-2 hover:bg-hover pointer-coarse:min-h-11"
+          className="flex min-h-10 w-full min-w-0 items-center gap-2 text-left font-mono text-xs -outline-offset-2 hover:bg-hover pointer-coarse:min-h-11"
         >
           <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} className="shrink-0 text-muted" />
           <span className="min-w-0 wrap-anywhere">
