@@ -1,7 +1,8 @@
-import type { Job, JobRound } from '@signalbox/contract';
+import type { Job } from '@signalbox/contract';
 import { mirrorOf } from '../git/git-mirror.ts';
 import { branchOf } from '../git/git-worktree.ts';
 import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
+import type { HubClient } from '../hub-client.ts';
 import { attemptKey } from './attempt.ts';
 import type { JobWork, Round } from './job-work.ts';
 import { fitText } from './text-limits.ts';
@@ -16,8 +17,8 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const { job } = work.claimed;
   if (!job.continuesJobId) return null;
   const { earlier, jobIds } = await readEarlierRounds(work, job.continuesJobId);
-  const last = earlier.findLast(({ evidence }) => isCommit(evidence?.commitSha));
-  const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.evidence ?? {};
+  const last = earlier.findLast(({ job }) => isCommit(job.evidence?.commitSha));
+  const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.job.evidence ?? {};
   const isKnown = isBranchOf(jobIds, branch) && isCommit(commitSha);
   const known = isKnown && {
     ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
@@ -47,19 +48,26 @@ function isCommit(sha: unknown): sha is string {
   return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
 }
 
+type JobAnswer = Awaited<ReturnType<HubClient['jobs']['get']>>;
+
+interface EarlierRound {
+  job: Job;
+  /** Those that its tool got while it ran. */
+  messages: string[];
+}
+
 /** Oldest first. Retention may have deleted some of them. `jobIds`: those of the whole work. */
 async function readEarlierRounds({ settings, claimed, signal }: JobWork, newest: string) {
   const { workspaceId } = claimed;
-  const earlier: Job[] = [];
+  const earlier: EarlierRound[] = [];
   const jobIds = [workIdOf(claimed.job)];
   let jobId: string | null = newest;
   while (jobId !== null && earlier.length < ROUNDS_TOLD_MAX) {
-    const { job, rounds = [] }: { job: Job; rounds?: JobRound[] } = await settings.client.jobs.get(
-      { workspaceId, jobId },
-      { signal },
-    );
+    const read: JobAnswer = await settings.client.jobs.get({ workspaceId, jobId }, { signal });
+    const { job, rounds = [], messages = [] } = read;
     if (earlier.length === 0) jobIds.push(...rounds.map((round) => round.jobId));
-    earlier.unshift(job);
+    const delivered = messages.filter(({ state }) => state === 'delivered');
+    earlier.unshift({ job, messages: delivered.map(({ text }) => text) });
     jobId = job.continuesJobId;
   }
   return { earlier, jobIds };
@@ -83,11 +91,11 @@ function describe(found: FoundBranch | null, name: string | null): string {
   return `It continues the branch ${name}, to which a person has added ${commits}: keep them.`;
 }
 
-function historyOf({ mark, redactor }: JobWork, rounds: readonly Job[]): string {
+function historyOf({ mark, redactor }: JobWork, rounds: readonly EarlierRound[]): string {
   const cut = (text: string) => fitText(redactor.redact(text), TEXT_BYTES_MAX);
   const told = rounds.map(
-    ({ round, prompt, status, message }) =>
-      `Round ${round} was asked:\n${cut(prompt)}\n` +
+    ({ job: { round, prompt, status, message }, messages }) =>
+      `Round ${round} was asked:\n${cut([prompt, ...messages].join('\n\n'))}\n` +
       `Its result (${status}):\n${cut(message ?? '')}`,
   );
   return [

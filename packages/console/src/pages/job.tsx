@@ -54,7 +54,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
   raw: 'Raw',
 };
 
-function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps) {
+function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
   const { tab = 'overview', attempt, only } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
@@ -95,7 +95,7 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
             agentName={agentName}
             waitingFor={waitingFor}
             queuePosition={queuePosition}
-            rounds={rounds}
+            work={work}
           />
         )}
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
