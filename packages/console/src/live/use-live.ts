@@ -8,7 +8,7 @@ import { setLiveState } from './live-state.ts';
 
 /** The first parts of the keys of the queries that a change of a kind makes old. */
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
-  job: ['job', 'job-messages', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
+  job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
   reviewComment: ['review-comments'],
   uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
@@ -31,7 +31,7 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   integrationEvent: ['integration-events', 'triggers'],
 };
 /** Queries of one job, or of one work: the third part of their key is its id. */
-const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log', 'review-comments']);
+const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
 /** Whether a change makes the query of this key old. */

@@ -54,7 +54,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
   raw: 'Raw',
 };
 
-function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps) {
+function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
   const { tab = 'overview', attempt, only } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
@@ -95,12 +95,17 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
             agentName={agentName}
             waitingFor={waitingFor}
             queuePosition={queuePosition}
-            rounds={rounds}
+            work={work}
           />
         )}
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
         {tab === 'changes' && (
-          <ChangesTab job={job} rounds={rounds} slug={membership.slug} role={membership.role} />
+          <ChangesTab
+            job={job}
+            rounds={work.rounds}
+            slug={membership.slug}
+            role={membership.role}
+          />
         )}
         {tab === 'timeline' && (
           <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
