@@ -1,4 +1,5 @@
 import {
+  type Attachment,
   DECISION_AGENT_PREFERENCE_MS,
   type endpoints,
   JOB_MESSAGES_MAX,
@@ -178,6 +179,8 @@ async function addRound(
     delayMs: 0,
     dependsOn: [],
     ...(row.budget === null ? {} : { budget: JSON.parse(row.budget) }),
+    // The messages may still be about them, and another agent may not have them.
+    attachments: attachmentsOf(row).map(({ uploadId }) => uploadId),
   };
   const place = {
     continues_job_id: row.job_id,
@@ -193,6 +196,10 @@ async function addRound(
     await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
   }
   return added;
+}
+
+function attachmentsOf({ attachments }: JobRow): Attachment[] {
+  return attachments === null ? [] : JSON.parse(attachments);
 }
 
 function requirementsOf(
