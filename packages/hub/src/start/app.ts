@@ -385,6 +385,7 @@ function bindRoutes(
     integrationSecrets: config.integrationSecrets,
     chatSecrets: config.chatSecrets,
     workspaceCreation: config.workspaceCreation,
+    changePosition: (workspaceId: string) => parts.feed.position(workspaceId),
     get baseUrl() {
       return address.baseUrl;
     },
