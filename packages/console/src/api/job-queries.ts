@@ -39,6 +39,19 @@ export function listRequest(
   };
 }
 
+/** The newest jobs of each status. */
+export function newestJobsQuery(workspaceId: string, filters: JobFilters, limitPerStatus: number) {
+  return queryOptions({
+    queryKey: ['jobs', workspaceId, filters, 'per-status', limitPerStatus],
+    queryFn: ({ signal }) => {
+      const { limit: _limit, ...request } = listRequest(workspaceId, filters, undefined, 1);
+      return callHub('jobs', 'list', { ...request, limitPerStatus }, signal);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: unlessLive(LIST_REFRESH_MS),
+  });
+}
+
 /** The number of jobs in each status. */
 export function jobCountsQuery(workspaceId: string, filters: JobFilters = {}) {
   const { status: _status, q: _q, ...counted } = filters;

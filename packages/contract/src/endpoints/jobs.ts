@@ -6,6 +6,7 @@ import {
   Id,
   IdempotencyKey,
   Integer,
+  LIST_LIMIT_MAX,
   List,
   ListLimit,
   NextCursor,
@@ -109,6 +110,14 @@ export const jobs = {
         [],
       ),
       limit: ListLimit,
+      limitPerStatus: Type.Optional(
+        Integer(
+          1,
+          Math.floor(LIST_LIMIT_MAX / jobStatuses.length),
+          'The newest of each status, instead of limit and cursor. nextCursor is null. For ' +
+            'summaries without fields, or with waitingReason.',
+        ),
+      ),
       cursor: Cursor,
     }),
     response: Ok({ jobs: List(ListedJob, 200), nextCursor: NextCursor }),

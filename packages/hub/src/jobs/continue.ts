@@ -1,4 +1,5 @@
 import {
+  type Attachment,
   DECISION_AGENT_PREFERENCE_MS,
   type endpoints,
   JOB_MESSAGES_MAX,
@@ -192,6 +193,8 @@ async function addRound(
     delayMs: 0,
     dependsOn: [],
     ...(row.budget === null ? {} : { budget: JSON.parse(row.budget) }),
+    // The messages may still be about them, and another agent may not have them.
+    attachments: attachmentsOf(row).map(({ uploadId }) => uploadId),
   };
   const place = {
     continues_job_id: row.job_id,
@@ -216,6 +219,10 @@ async function addRound(
 /** What people see as the prompt of a round without a message; its agent adds the comments. */
 function countComments(count: number): string {
   return count === 1 ? '1 review comment' : `${count} review comments`;
+}
+
+function attachmentsOf({ attachments }: JobRow): Attachment[] {
+  return attachments === null ? [] : JSON.parse(attachments);
 }
 
 function requirementsOf(

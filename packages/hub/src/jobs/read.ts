@@ -6,13 +6,14 @@ import {
   type JobMessage,
   type JobRound,
   type JobStatus,
+  jobStatuses,
   type ListedJob,
   type RequestInput,
   ROUNDS_LISTED_MAX,
   type WaitingFor,
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
-import { HubError } from '../base/errors.ts';
+import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
@@ -30,7 +31,7 @@ import {
 } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
-import { countJobs, listJobIds } from './store-list.ts';
+import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
 import { listMessages, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
@@ -58,7 +59,10 @@ export async function listJobs(
     // With both filters, both must match.
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
   };
-  const page = await listJobIds(reader, workspaceId, filter, { limit, before });
+  const page =
+    input.limitPerStatus === undefined
+      ? await listJobIds(reader, workspaceId, filter, { limit, before })
+      : await listIdsPerStatus(reader, input, filter);
   const pending: PendingRow[] = [];
   // Retention may have deleted a job between the two statements.
   const { rows: jobs, keysRead } = await readByKeys(
@@ -72,6 +76,30 @@ export async function listJobs(
   }
   const isCut = keysRead < page.ids.length;
   return { jobs, before: isCut ? (page.ids[keysRead - 1] ?? null) : page.before };
+}
+
+/**
+ * The ids of the newest jobs of each status. Each job is read afterwards, once, so that one that
+ * changes its status meanwhile is listed with its new one only.
+ *
+ * @throws HubError INVALID_REQUEST: with a cursor, or with long fields, after which a page ends.
+ */
+async function listIdsPerStatus(
+  reader: Reader,
+  { workspaceId, view, fields, cursor, limitPerStatus = 1 }: ListInput,
+  filter: JobFilter,
+): Promise<JobIdPage> {
+  const hasLongFields = view !== 'summary' || fields.some((field) => field !== 'waitingReason');
+  if (hasLongFields) throw invalidField('/limitPerStatus', 'needs summaries without long fields');
+  if (cursor !== undefined) throw invalidField('/cursor', 'does not go with limitPerStatus');
+  const page = { limit: limitPerStatus, before: null };
+  const pages = await Promise.all(
+    (filter.statuses ?? jobStatuses).map((status) =>
+      listJobIds(reader, workspaceId, { ...filter, statuses: [status] }, page),
+    ),
+  );
+  const ids = new Set(pages.flatMap((each) => each.ids));
+  return { ids: [...ids].sort().reverse(), before: null };
 }
 
 /**

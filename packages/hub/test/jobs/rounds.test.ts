@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DECISION_AGENT_PREFERENCE_MS, endpoints } from '@signalbox/contract';
 import { kindsOf, startQueueWorld } from '../support/queue-world.ts';
+import { upload } from '../support/upload-setup.ts';
 
-const { jobs } = endpoints;
+const { jobs, uploads } = endpoints;
 
 async function setup(t: TestContext) {
   const h = await startQueueWorld(t);
@@ -64,6 +65,26 @@ test('a round continues a job that is done, with its repository, kind and requir
     { jobId: third.job.jobId, round: 3, status: 'pending' },
   ];
   for (const { jobId } of rounds) assert.deepEqual((await h.get(jobId)).rounds, rounds);
+});
+
+test('a round has the files of the job that it continues, and keeps them', async (t) => {
+  const h = await setup(t);
+  const { workspaceId } = h;
+  const uploadId = await upload(h, 'line', { fileName: 'b.log' });
+  const { jobId, job: first } = await h.enqueue({ attachments: [uploadId] });
+  await h.end();
+  const { job: second } = await h.next(jobId);
+  assert.deepEqual(second.attachments, first.attachments);
+  // The round of messages begins with the completion, which is another way to it.
+  const claimed = await h.claim();
+  await h.next(second.jobId, 'And that.');
+  const { agentId } = h;
+  await h.call(jobs.complete, { workspaceId, jobId: second.jobId, agentId, outcome: 'done' });
+  const rounds = (await h.get(jobId)).rounds ?? [];
+  const third = await h.get(rounds[2]?.jobId ?? '');
+  assert.equal(claimed.jobId, second.jobId);
+  assert.deepEqual(third.job.attachments, first.attachments);
+  await h.refuse(uploads.delete, { workspaceId, uploadId }, 'NOT_ALLOWED');
 });
 
 test('a round may be for another tool', async (t) => {
