@@ -324,14 +324,26 @@ test('an attempt that has lost the job delivers nothing, and the next one gets e
   const result = { ...late, outcome: 'done' as const, messagesDelivered: [2] };
   await h.refuse(jobs.complete, result, 'CLAIM_GENERATION_MISMATCH');
   assert.equal((await h.get(jobId)).takesMessages, undefined, 'not known of this attempt yet');
-  // Its session may be a new one, which has none of them.
+  assert.deepEqual(
+    (await h.messages(jobId)).map(({ state }) => state),
+    ['delivered', 'queued'],
+  );
+  // Its session is a new one, which has none of them.
   assert.deepEqual(
     (await h.take(jobId, second)).messages.map(({ number, state }) => [number, state]),
     [
-      [1, 'delivered'],
+      [1, 'queued'],
       [2, 'queued'],
     ],
   );
+  await h.take(jobId, second, [1, 2]);
+  h.clock.advance(24 * 60 * 60_000);
+  await h.hub.loops.sweeper.runOnce();
+  await h.beat('first');
+  // The tool of the third attempt takes no messages, and its agent tells of none.
+  await h.end();
+  const { rounds = [] } = await h.get(jobId);
+  assert.equal((await h.get(rounds[1]?.jobId ?? '')).job.prompt, 'One.\n\nTwo.');
 });
 
 test('a message that comes with the result is delivered or becomes the next round', async (t) => {
