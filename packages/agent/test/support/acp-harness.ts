@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Job, JobEvent, Uncertainty } from '@signalbox/contract';
+import type { Job, JobEvent, JobMessage, Uncertainty } from '@signalbox/contract';
 import { createHub, readConfig } from '@signalbox/hub';
 import { findFreePort } from '@signalbox/local-postgres';
 import { type Client, createClient } from '@signalbox/sdk';
@@ -36,6 +36,8 @@ export interface AcpSetup {
   until(jobId: string, ...statuses: Job['status'][]): Promise<Job>;
   /** Waits for the first event of a kind, and returns its message. */
   untilEvent(jobId: string, kind: JobEvent['kind']): Promise<string>;
+  /** Waits until the first message to a job has a state. */
+  untilMessage(jobId: string, state: JobMessage['state']): Promise<void>;
   /** Waits for the open questions of a job. */
   questions(jobId: string, count?: number): Promise<Uncertainty[]>;
   /** All questions of a job, open or not. */
@@ -123,6 +125,12 @@ export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpS
         const found = page.events.find((event) => event.kind === kind);
         return found === undefined ? null : (found.message ?? '');
       }),
+    async untilMessage(jobId, state) {
+      await poll(`a message to be ${state}`, async () => {
+        const { messages } = await client.jobs.get({ workspaceId, jobId });
+        return messages?.[0]?.state === state ? true : null;
+      });
+    },
     questions: (jobId, count = 1) =>
       poll(`${count} questions`, async () => {
         const { uncertainties } = await client.uncertainties.list({

@@ -166,10 +166,8 @@ class KillScene {
     if (moment === stored) await h.untilTool(mark('prompt'));
     if (moment === working) {
       await h.untilTool(new RegExp(`^begins second ${name}$`));
-      while ((await this.#messageOf(jobId))?.state !== 'delivered') await nextLook(LOOK_MS);
-    } else {
-      assert.equal((await this.#messageOf(jobId))?.state, 'queued');
     }
+    await h.untilMessage(jobId, moment === working ? 'delivered' : 'queued');
     await this.#restart(parts);
     rmSync(second);
 
@@ -206,11 +204,6 @@ class KillScene {
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, name), '');
     return join(place, name);
-  }
-
-  async #messageOf(jobId: string) {
-    const { workspaceId } = this.#h;
-    return (await this.#h.client.jobs.get({ workspaceId, jobId })).messages?.[0];
   }
 
   async #restart(parts: readonly Part[]): Promise<void> {
