@@ -73,7 +73,7 @@ test('without white space, lines that only moved to the right are the same', () 
   ]);
 });
 
-test('side by side, a deleted line stands beside the one that replaces it', () => {
+test('side by side, a deleted line is in the row of the one that replaces it', () => {
   const rows = rowsOf({ ...input, isSplit: true, composed: undefined });
   const pairs = rows.flatMap((row) =>
     row.type === 'lines' && row.file.id === 'src/a.ts'

@@ -21,9 +21,9 @@ export interface MessageOptions {
 }
 
 /**
- * Brings messages from the hub to the session of the tool. A message goes through three steps:
- * this machine has stored that it is sent; the tool has it; the hub knows that. After a kill between
- * the first two, the session itself is asked (docs/decisions/0062).
+ * Brings messages from the hub to the session of the tool. A message goes through three steps: this
+ * machine has stored that it is sent; the tool has it; the hub knows that. After a kill between the
+ * first two, the session itself is asked (docs/decisions/0062).
  */
 export class HubMessages implements MessageDesk {
   readonly #options: MessageOptions;

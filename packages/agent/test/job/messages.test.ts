@@ -16,7 +16,7 @@ async function setup(t: TestContext) {
   const view = (jobId: string) => client.jobs.get({ workspaceId, jobId });
   return {
     ...{ ...h, send, view },
-    /** Makes the tool wait; returns what lets it go on. */
+    /** Makes the tool wait; returns what lets it continue. */
     hold(name: string) {
       const file = join(place, name);
       writeFileSync(file, '');

@@ -14,7 +14,7 @@ export const answerWords: Readonly<Record<'changed' | 'disagree' | 'question', s
   question: 'The tool asks',
 };
 
-/** What git says of the lines, in a few words. */
+/** The words for what git says of the lines. */
 export const fateWords: Readonly<Record<'changed' | 'moved' | 'untouched' | 'outdated', string>> = {
   changed: 'Git: lines changed',
   moved: 'Git: lines moved, not changed',

@@ -15,7 +15,7 @@ import { Panel } from '../parts/record/facts.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { RelativeTime } from '../parts/text/relative-time.tsx';
 
-/** What the hub says of the rounds of a job and the messages to it. */
+/** The rounds of a job and the messages to it, as the hub tells them. */
 export type WorkOfJob = Pick<
   ResponseOf<ConsoleRows['jobs']['get']>,
   'rounds' | 'messages' | 'takesMessages'
@@ -84,7 +84,7 @@ function Rounds({
   );
 }
 
-/** What becomes of a message that is queued. */
+/** Says what becomes of a message that is queued. */
 function waitText(isEnded: boolean, takesMessages: boolean): string {
   if (isEnded) return 'goes into the next round';
   return takesMessages ? 'waits for the end of this turn' : 'waits for the end of this job';

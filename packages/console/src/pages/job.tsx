@@ -64,9 +64,10 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
   const repositoryLabel = repositories.isPending ? '' : plainText(repository?.label || job.repoId);
   const agentName = job.agentId && plainText(nameOfAgent(job.agentId));
   useTabKeys();
+  const isFullWidth = tab === 'log' || tab === 'changes';
   return (
     <div
-      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${tab === 'log' || tab === 'changes' ? '' : 'max-w-6xl'}`}
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${isFullWidth ? '' : 'max-w-6xl'}`}
     >
       <JobHeader
         job={job}

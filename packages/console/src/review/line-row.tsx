@@ -102,9 +102,7 @@ function Cell(props: CellProps) {
       >
         {!isSplit && <span aria-hidden="true">{line.before}</span>}
         <span aria-hidden="true">{isSplit ? number : line.after}</span>
-        <span className="sr-only">
-          {`${mayWrite ? 'Comment on line' : 'Line'} ${number}${signNames[line.kind]}: ${plainText(line.text.slice(0, NAMED_CHARS))}`}
-        </span>
+        <span className="sr-only">{nameOf(line, number, mayWrite)}</span>
       </button>
       <span aria-hidden="true" className="review-sign">
         {signs[line.kind]}
@@ -126,6 +124,11 @@ function Cell(props: CellProps) {
       </code>
     </div>
   );
+}
+
+function nameOf({ kind, text }: PatchLine, number: number, mayWrite: boolean): string {
+  const place = `${mayWrite ? 'Comment on line' : 'Line'} ${number}${signNames[kind]}`;
+  return `${place}: ${plainText(text.slice(0, NAMED_CHARS))}`;
 }
 
 /** The keys that move the tab stop of the list. */

@@ -2,7 +2,7 @@ import type { Evidence } from '@signalbox/contract';
 import { type KnownEvidence, readEvidence } from '../format/evidence.ts';
 import { lineKey } from './review-threads.ts';
 
-/** What a check or a review says of a line. */
+/** The words of a check or a review on a line. */
 export interface LineNote {
   source: string;
   text: string;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { PatchLine } from '../format/patch.ts';
+import type { ColorAnswer, ColorRequest } from './code-colors.ts';
 import { languageOf } from './color-languages.ts';
-import type { ColorAnswer, ColorRequest } from './color-worker.ts';
 import type { Span } from './line-pieces.ts';
 import type { ReviewFile } from './review-files.ts';
 
@@ -58,7 +58,7 @@ export function useColors(): { colors: Colors; want: (file: ReviewFile) => void 
 }
 
 function startWorker(receive: (answer: ColorAnswer) => void): Worker {
-  const worker = new Worker(new URL('./color-worker.ts', import.meta.url), {
+  const worker = new Worker(new URL('./code-colors.ts', import.meta.url), {
     type: 'module',
     name: 'signalbox-colors',
   });

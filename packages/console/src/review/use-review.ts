@@ -20,7 +20,7 @@ export interface Writing {
   commentId?: string;
 }
 
-/** What the parts of a review share. */
+/** The state and the acts that the parts of a review share. */
 export interface Review {
   job: Job;
   slug: string;
@@ -41,7 +41,7 @@ export interface Review {
   refresh(): Promise<void>;
 }
 
-/** Why nobody can comment on the changes of a job, in a sentence; undefined: the person can. */
+/** Why the changes of a job take no comments, in a sentence; undefined: the person may comment. */
 export function refusalOf(
   { round: own, status: state }: Job,
   rounds: readonly JobRound[],

@@ -64,7 +64,7 @@ test('kill -9 loses no message to a running job, and the tool acts on each once'
   }
 });
 
-test('a round whose parts are killed goes on in the session and on the branch of its work', async (t) => {
+test('a round whose parts are killed continues in the session and on the branch of its work', async (t) => {
   const h = await setupAcp(t, true);
   const scene = new KillScene(h);
   t.after(() => scene.end());

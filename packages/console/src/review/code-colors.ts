@@ -1,5 +1,4 @@
 /// <reference lib="webworker" />
-import type { RootContent } from 'hast';
 import { common, createLowlight } from 'lowlight';
 import type { Span } from './line-pieces.ts';
 
@@ -17,6 +16,8 @@ export interface ColorAnswer {
 }
 
 const lowlight = createLowlight(common);
+
+type TreeNode = ReturnType<typeof lowlight.highlight>['children'][number];
 
 self.addEventListener('message', ({ data }: MessageEvent<ColorRequest>) => {
   const hunks = data.hunks.map((lines) => colorLines(data.language, lines));
@@ -49,7 +50,7 @@ interface ColoredText {
 }
 
 /** A text has the color of the innermost element around it. */
-function coloredTexts(node: RootContent, color: string | undefined): ColoredText[] {
+function coloredTexts(node: TreeNode, color: string | undefined): ColoredText[] {
   if (node.type === 'text') return [{ text: node.value, color }];
   if (node.type !== 'element') return [];
   const names = node.properties.className;
