@@ -246,6 +246,26 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await page.getByText('1 open thread', { exact: false }).waitFor();
   });
 
+  it('compares the variants of a work, and one of them is chosen', async () => {
+    const { workspaceId } = place;
+    const { variantJobIds = [] } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'work', prompt: 'Sort the orders.', variants: [{}, {}] },
+    });
+    const [one = '', other = ''] = variantJobIds;
+    await complete(one);
+    await page.goto(`/w/${owner.workspaceSlug}/jobs/${one}`);
+    const rows = page.getByRole('table').getByRole('row');
+    await rows.nth(1).getByText('0 of 1 passed').waitFor();
+    await rows.nth(2).getByText('Pending').waitFor();
+    await audit(page, 'review-variants-desktop');
+    await rows.nth(1).getByRole('button', { name: 'Choose 1. any tool' }).click();
+    await rows.nth(1).getByText('Chosen', { exact: true }).waitFor();
+    await rows.nth(2).getByText('Canceled').waitFor();
+    await phonePage.goto(`/w/${owner.workspaceSlug}/jobs/${other}`);
+    await phonePage.getByText('Not chosen').waitFor();
+    await audit(phonePage, 'review-variants-phone');
+  });
+
   it('sees no violation of the content security policy and no error of the browser', () => {
     assert.deepEqual([...visit.troubles, ...phoneVisit.troubles], []);
   });

@@ -135,6 +135,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/job-continue.ts'),
   },
   {
+    words: ['job', 'choose'],
+    group: groups.jobs,
+    summary: 'keep one of the variants of a work, and close the others',
+    load: () => import('./commands/job-choose.ts'),
+  },
+  {
     words: ['job', 'release'],
     group: groups.jobs,
     summary: 'take running jobs from their agents',

@@ -39,6 +39,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   'job cancel': [[jobId]],
   'job retry': [[jobId]],
   'job continue': [[jobId, 'More']],
+  'job choose': [[jobId]],
   'job release': [[jobId]],
   'job open': [[jobId]],
   'job log': [[jobId], [jobId, '--calls'], [jobId, '--search', 'x'], [jobId, '--tail', '1']],

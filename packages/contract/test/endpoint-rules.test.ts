@@ -95,6 +95,7 @@ describe('the field jobToken', () => {
       'jobsEnqueue',
       'jobsBulk',
       'jobsContinue',
+      'jobsChooseVariant',
       'reviewCommentsSave',
       'reviewCommentsResolve',
       'reviewCommentsAnswer',

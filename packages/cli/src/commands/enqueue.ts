@@ -4,6 +4,8 @@ import {
   jobKinds,
   PRIORITY_MAX,
   PRIORITY_MIN,
+  VARIANTS_MAX,
+  type Variant,
 } from '@signalbox/contract';
 import { InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -38,6 +40,7 @@ interface Options extends HubOptions, PromptOptions {
   requirements?: string;
   tool?: string;
   model?: string;
+  with?: Variant[];
   dependsOn?: string[];
   delay?: number;
   key?: string;
@@ -82,12 +85,17 @@ export const command = defineCommand<Options>({
       ['signalbox enqueue --template review --set area=login', 'a prompt of the repository'],
       ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
       ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
+      ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
       ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job'],
     ]);
   },
 
   async run({ io, args, options }) {
     if (options.batch !== undefined) return await runBatch(io, options, args[0]);
+    if (options.with !== undefined && (options.wait || options.tool !== undefined)) {
+      const why = options.wait ? '--wait follows one job' : '--with names the tools';
+      throw new CliError(exitCodes.usage, 'USAGE', `${why}: leave one of both out.`);
+    }
     const prompt = await readPrompt(io, args[0], options);
     const session = await openHubSession(io, options);
     const answer = await enqueue(io, session, prompt, options);
@@ -98,7 +106,9 @@ export const command = defineCommand<Options>({
     }
     if (io.json) return io.printJson(answer);
     sayEnqueued(io, answer);
-    io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(answer.jobId)} --follow`)));
+    for (const id of answer.variantJobIds ?? [answer.jobId]) {
+      io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(id)} --follow`)));
+    }
   },
 });
 
@@ -119,6 +129,7 @@ async function runBatch(
       'dependsOn',
       'tool',
       'model',
+      'with',
     ] as const),
   ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
@@ -167,6 +178,7 @@ async function requestOf(io: Io, session: HubSession, prompt: string, options: O
     workspaceId,
     ...{ repoId, kind, prompt, dependsOn },
     ...(attachments.length === 0 ? {} : { attachments }),
+    ...(options.with === undefined ? {} : { variants: options.with }),
     ...(role === undefined ? {} : { role }),
     ...(priority === undefined ? {} : { priority }),
     ...(requirements === undefined ? {} : { requirements }),
@@ -197,6 +209,11 @@ function addQueueOptions(program: Program): void {
     .option('--tool <name>', 'only by an agent with this tool, as `signalbox agents` shows it')
     .option('--model <name>', 'with this model of the tool')
     .option(
+      '--with <tools|number>',
+      'try it several times: once by each of these tools, or this often; keep one by `job choose`',
+      readVariants,
+    )
+    .option(
       '--requirements <json|text>',
       'JSON: required capabilities; text: instructions for the agent',
     )
@@ -209,6 +226,18 @@ function addQueueOptions(program: Program): void {
       parseInteger(attempts),
     )
     .option('--key <key>', 'idempotency key: the same key enqueues the same job only once');
+}
+
+/** Such as `claude,codex`, or `3` for as many tries by any tool. */
+function readVariants(text: string): Variant[] {
+  const names = text.split(',').filter((name) => name !== '');
+  const count = /^\d+$/.test(text) ? Number(text) : names.length;
+  if (count < 2 || count > VARIANTS_MAX) {
+    const form = `It must be 2 to ${VARIANTS_MAX} tools, or a number of tries`;
+    throw new InvalidArgumentError(`${form}, such as claude,codex or 3.`);
+  }
+  const isNumber = count !== names.length;
+  return Array.from({ length: count }, (_, at) => (isNumber ? {} : { tool: names[at] ?? null }));
 }
 
 function collectFile(file: string, files: string[] = []): string[] {
@@ -254,10 +283,17 @@ function withTool(
   };
 }
 
-function sayEnqueued(io: Io, answer: { jobId: string; idempotent?: boolean }): void {
+interface Enqueued {
+  jobId: string;
+  variantJobIds?: string[];
+  idempotent?: boolean;
+}
+
+function sayEnqueued(io: Io, answer: Enqueued): void {
   const { green, dim } = io.styles;
   const done = answer.idempotent ? 'Already enqueued with this key:' : 'Enqueued';
-  io.print(`${green('✔')} ${done} ${answer.jobId}`);
+  const what = answer.variantJobIds?.join(' ') ?? answer.jobId;
+  io.print(`${green('✔')} ${done} ${what}`);
   if (answer.idempotent) io.print(dim('  No new job was added to the queue.'));
 }
 

@@ -15,6 +15,7 @@ import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
+import { VariantsPanel } from './variants-panel.tsx';
 import { WorkCard, type WorkOfJob } from './work-card.tsx';
 
 /** A longer prompt is folded, so that what follows stays in sight. */
@@ -56,6 +57,9 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
         <DecisionsCard job={job} slug={slug} />
+        {props.work.variants && (
+          <VariantsPanel job={job} variants={props.work.variants} slug={slug} role={role} />
+        )}
         <WorkCard job={job} work={props.work} slug={slug} role={role} />
         <AttemptsPanel job={job} />
         <Panel title="Prompt">

@@ -18,7 +18,7 @@ import { RelativeTime } from '../parts/text/relative-time.tsx';
 /** The rounds of a job and the messages to it, as the hub tells them. */
 export type WorkOfJob = Pick<
   ResponseOf<ConsoleRows['jobs']['get']>,
-  'rounds' | 'messages' | 'takesMessages'
+  'rounds' | 'variants' | 'messages' | 'takesMessages'
 >;
 
 interface WorkCardProps {
@@ -34,7 +34,12 @@ export function WorkCard({ job, work, slug, role }: WorkCardProps) {
   const later = rounds.filter(({ round }) => round > job.round);
   // A round that was canceled continues nothing.
   const isLatest = later.every(({ status }) => status === 'canceled');
-  const mayWrite = isLatest && job.status !== 'canceled' && viewerReason(role) === undefined;
+  // Nor does a variant that was not chosen.
+  const isClosed = work.variants?.some(
+    ({ jobId, isChosen }) => isChosen === false && jobId === (job.workJobId ?? job.jobId),
+  );
+  const mayWrite =
+    isLatest && !isClosed && job.status !== 'canceled' && viewerReason(role) === undefined;
   if (rounds.length < 2 && messages.length === 0 && !mayWrite) return null;
   const isEnded = job.status === 'done' || job.status === 'failed';
   return (

@@ -14,6 +14,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { VARIANTS_MAX, Variant } from './job-variant.ts';
 import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
 /** Exact wire values (docs/reference/specification.md, Job). */
@@ -295,6 +296,15 @@ export const EnqueueRequest = Type.Object({
       'Completed uploads of this workspace. The agent gives their files to the tool.',
     ),
   ),
+  variants: Type.Optional(
+    Type.Array(Variant, {
+      minItems: 2,
+      maxItems: VARIANTS_MAX,
+      description:
+        'The work is tried once for each of these, by jobs that differ in their tool and model ' +
+        'only, each on a branch of its own. A person chooses one of the results.',
+    }),
+  ),
   parentJobId: Type.Optional(Id('job')),
   idempotencyKey: Type.Optional(IdempotencyKey),
 });
@@ -368,6 +378,9 @@ export const Job = Type.Object({
   continuesJobId: Nullable(Id('job', 'The round before, which this job continues.')),
   workJobId: Nullable(Id('job', 'The first job of the work. Null: this job continues none.')),
   round: Integer(1, 1_000_000, 'Which job of its piece of work it is. 1: it continues none.'),
+  variantOf: Type.Optional(
+    Id('job', 'The first of the variants to which the job belongs. Absent: it is no variant.'),
+  ),
   dependsOn: List(Id('job'), 100),
   concurrencyKey: Nullable(Text(255)),
   cancelRequestedAt: Nullable(Timestamp()),
@@ -480,18 +493,3 @@ export const ListedJob = Type.Object(
   { description: 'The fields of a job. With view summary, most are absent.' },
 );
 export type ListedJob = Static<typeof ListedJob>;
-
-/** Counting stops here, so that a count costs the same however many jobs there are. */
-export const JOB_COUNT_MAX = 1_000;
-const JobCount = Integer(0, JOB_COUNT_MAX);
-
-/** The number of jobs in each status. */
-export const JobCounts = Type.Object({
-  pending: JobCount,
-  running: JobCount,
-  done: JobCount,
-  failed: JobCount,
-  blocked: JobCount,
-  canceled: JobCount,
-});
-export type JobCounts = Static<typeof JobCounts>;

@@ -22,6 +22,7 @@ import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
 import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
+import { JOB_COUNT_MAX, JobCounts } from './job-counts.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import {
   JOB_MESSAGES_MAX,
@@ -30,6 +31,7 @@ import {
   MessagesDelivered,
   TakesMessages,
 } from './job-messages.ts';
+import { jobsRelease } from './job-release.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
   addableFields,
@@ -38,9 +40,7 @@ import {
   ClaimGeneration,
   EnqueueRequest,
   Evidence,
-  JOB_COUNT_MAX,
   Job,
-  JobCounts,
   jobKinds,
   jobOutcomes,
   jobStatuses,
@@ -50,6 +50,8 @@ import {
   OutcomeReason,
   Usage,
 } from './job-schemas.ts';
+import { VARIANTS_MAX } from './job-variant.ts';
+import { JobVariant, jobsChooseVariant } from './job-variants.ts';
 import { WaitingFor } from './job-waiting.ts';
 import { CommentFate, REVIEW_COMMENTS_MAX } from './review-comments.ts';
 
@@ -188,6 +190,13 @@ export const jobs = {
           'The latest jobs of a piece of work that has several, oldest first.',
         ),
       ),
+      variants: Type.Optional(
+        List(
+          JobVariant,
+          VARIANTS_MAX,
+          'All variants, if the job is one, in the order of the call.',
+        ),
+      ),
       messages: Type.Optional(
         List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
       ),
@@ -221,7 +230,14 @@ export const jobs = {
     summary: 'Enqueue a job',
     description: 'The job becomes available to agents. It is stored when the answer arrives.',
     request: EnqueueRequest,
-    response: Ok({ jobId: Id('job'), job: Job, idempotent: Type.Optional(Type.Boolean()) }),
+    response: Ok({
+      jobId: Id('job'),
+      job: Job,
+      variantJobIds: Type.Optional(
+        List(Id('job'), VARIANTS_MAX, 'The jobs of all variants, in order; jobId is the first.'),
+      ),
+      idempotent: Type.Optional(Type.Boolean()),
+    }),
     errors: [
       'WORKSPACE_NOT_FOUND',
       'REPO_NOT_FOUND',
@@ -475,29 +491,8 @@ export const jobs = {
   }),
   retry: jobsRetry,
   continue: jobsContinue,
+  chooseVariant: jobsChooseVariant,
   takeMessages: jobsTakeMessages,
-  release: defineEndpoint({
-    name: 'jobsRelease',
-    method: 'POST',
-    path: '/control-plane/v1/jobs/release',
-    tag: 'Jobs',
-    auth: 'bearer',
-    scopes: ['enqueue'],
-    origin: 'extension',
-    console: true,
-    repeat: 'once',
-    jobToken: 'none',
-    summary: 'Take a running job from its holder',
-    description:
-      'Ends the lease now. The job is recovered as if the lease had expired, and later writes of ' +
-      'the holder are refused. Only a person may do this. Audited.',
-    request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
-    response: Ok({ job: Job }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_RUNNING', 'NOT_ALLOWED'],
-    example: {
-      request: { ...exampleJobRef, reason: 'The machine was switched off.' },
-      response: { ok: true, job: { ...exampleJob, attempt: 1, agentId: exampleIds.agent } },
-    },
-  }),
+  release: jobsRelease,
   bulk: jobsBulk,
 } as const;

@@ -16,7 +16,8 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
-import { Job, JobCounts } from './job-schemas.ts';
+import { JobCounts } from './job-counts.ts';
+import { Job } from './job-schemas.ts';
 
 /** Jobs of a run that its sums are made from. */
 export const RUN_JOBS_MAX = 10_000;

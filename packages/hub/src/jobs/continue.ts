@@ -200,6 +200,7 @@ async function addRound(
     continues_job_id: row.job_id,
     work_job_id: row.work_job_id ?? row.job_id,
     round,
+    ...{ variant_of: row.variant_of, variant_chosen: row.variant_chosen },
   };
   const added = await addJob(deps, tx, author, draft, {
     ...{ origin: { continuesJobId: jobId, round: place.round } },

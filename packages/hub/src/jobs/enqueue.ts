@@ -1,4 +1,4 @@
-import type { ChildJob, endpoints, Job, RequestInput } from '@signalbox/contract';
+import type { ChildJob, endpoints, Job, RequestInput, Variant } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
@@ -12,6 +12,7 @@ import type { HookDeps, JobKey } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
+import { requirementsFor } from './retry.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
 import { storedTitleOf } from './title.ts';
@@ -36,17 +37,40 @@ export function enqueueJob(
   deps: HubDeps,
   principal: Principal,
   input: EnqueueInput,
-): Promise<{ jobId: string; job: Job; idempotent?: boolean }> {
+): Promise<{ jobId: string; job: Job; variantJobIds?: string[]; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
   const { workspaceId } = input;
   const keys = key === undefined ? [] : [`enqueue ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
-      const { entry, row } = await addJob(deps, tx, creatorOf(principal), input);
+      const { variants = [], ...draft } = input;
+      if (variants.length > 0) return addVariants(deps, tx, creatorOf(principal), draft, variants);
+      const { entry, row } = await addJob(deps, tx, creatorOf(principal), draft);
       return { jobId: row.job_id, job: presentJob(entry, row) };
     }),
   );
+}
+
+/** Adds a job for each variant of the same work. */
+async function addVariants(
+  deps: HubDeps,
+  tx: Tx,
+  createdBy: Creator,
+  draft: JobDraft,
+  variants: readonly Variant[],
+): Promise<{ jobId: string; job: Job; variantJobIds: string[] }> {
+  const variantOf = deps.ids('job');
+  const added: JobRecord[] = [];
+  for (const [at, wish] of variants.entries()) {
+    const place = { variant_of: variantOf };
+    const jobId = at === 0 ? variantOf : deps.ids('job');
+    const requirements = requirementsFor(draft.requirements ?? {}, wish);
+    added.push(await addJob(deps, tx, createdBy, { ...draft, requirements }, { jobId, place }));
+  }
+  const [{ entry, row }] = added as [JobRecord];
+  const variantJobIds = added.map((each) => each.row.job_id);
+  return { jobId: row.job_id, job: presentJob(entry, row), variantJobIds };
 }
 
 /** Who enqueues a job: a principal with its name, an agent, a trigger or the deadline. */
@@ -59,19 +83,27 @@ export function creatorOf({ principalId, displayName }: Principal): Creator {
   return { id: principalId, name: displayName };
 }
 
-/** The fields of a round beside those of a new job. */
-type RoundPlace = Pick<JobRow, 'continues_job_id' | 'work_job_id' | 'round'>;
+/** The fields of a round or a variant beside those of a new job. */
+type WorkPlace = Pick<
+  JobRow,
+  'continues_job_id' | 'work_job_id' | 'round' | 'variant_of' | 'variant_chosen'
+>;
 
 interface Additions {
+  /** Absent: a new one. */
+  jobId?: string;
   /** Added to the data of the first event. */
   origin?: Record<string, unknown>;
-  /** Absent: the job continues none. */
-  place?: RoundPlace;
+  /** What is absent is that of a job that continues none and is no variant. */
+  place?: Partial<WorkPlace>;
   /** Absent: any suitable agent may claim it. */
   preference?: Preference | null;
 }
 
-const firstRound: RoundPlace = { continues_job_id: null, work_job_id: null, round: 1 };
+const ownWork: WorkPlace = {
+  ...{ continues_job_id: null, work_job_id: null, round: 1 },
+  ...{ variant_of: null, variant_chosen: null },
+};
 
 /**
  * Adds a job within a transaction: checks its references, enqueues its entry, and writes its row
@@ -84,7 +116,7 @@ export async function addJob(
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
-  { origin, place: roundPlace = firstRound, preference = null }: Additions = {},
+  { jobId = deps.ids('job'), origin, place: workPlace, preference = null }: Additions = {},
 ): Promise<JobRecord> {
   const { workspaceId } = draft;
   await requireRepository(tx, workspaceId, draft.repoId);
@@ -98,9 +130,11 @@ export async function addJob(
       ? null
       : await requireReferredJob(tx, workspaceId, draft.parentJobId, '/parentJobId');
   const place = await placeInTree(tx, workspaceId, parent);
-  const jobId = deps.ids('job');
   const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
-  const row = { ...rowOf(jobId, draft, createdBy), ...place, ...roundPlace, attachments };
+  const row = {
+    ...{ ...rowOf(jobId, draft, createdBy), ...place },
+    ...{ ...ownWork, ...workPlace, attachments },
+  };
   const entry = await deps.queue.enqueue(tx, { ...entryOf(jobId, draft), preference });
   insertJob(tx, row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
@@ -149,7 +183,7 @@ function rowOf(
   jobId: string,
   draft: JobDraft,
   createdBy: Creator,
-): Omit<JobRow, keyof (TreePlace & RoundPlace) | 'attachments'> {
+): Omit<JobRow, keyof (TreePlace & WorkPlace) | 'attachments'> {
   return {
     workspace_id: draft.workspaceId,
     job_id: jobId,

@@ -59,6 +59,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     continuesJobId: row.continues_job_id,
     workJobId: row.work_job_id,
     round: row.round,
+    ...(row.variant_of === null ? {} : { variantOf: row.variant_of }),
     dependsOn: parseColumn<string[]>(row.depends_on) ?? [],
     concurrencyKey: entry.concurrency_key,
     cancelRequestedAt: nullableTimestampOf(entry.cancel_requested_at),

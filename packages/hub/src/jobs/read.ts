@@ -6,6 +6,7 @@ import {
   type JobMessage,
   type JobRound,
   type JobStatus,
+  type JobVariant,
   jobStatuses,
   type ListedJob,
   type RequestInput,
@@ -34,6 +35,7 @@ import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts'
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
 import { listMessages, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
+import { listVariants } from './variants.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
@@ -155,6 +157,7 @@ export interface JobView {
   queuePosition: number | null;
   waitingFor: WaitingFor | null;
   rounds?: JobRound[];
+  variants?: JobVariant[];
   messages?: JobMessage[];
   takesMessages?: true;
 }
@@ -206,6 +209,9 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
+    ...(row.variant_of !== null && {
+      variants: await listVariants(deps.database.reader, row.workspace_id, row.variant_of),
+    }),
     ...(row.message_count > 0 && {
       messages: (await listMessages(deps.database.reader, row.workspace_id, row.job_id)).map(
         presentMessage,

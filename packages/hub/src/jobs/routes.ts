@@ -20,6 +20,7 @@ import { takeReport } from './report.ts';
 import { retryJob } from './retry.ts';
 import { searchLog } from './search-log.ts';
 import { takeMessages } from './take-messages.ts';
+import { chooseVariant } from './variants.ts';
 
 export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
@@ -78,6 +79,7 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
     lasts: ({ waitingFor }) => waitingFor === null,
     readOwn: (input, { job }) => (job === null ? null : deliverJob(deps, input)),
   });
+  api.bind(jobs.chooseVariant, (input, { principal }) => chooseVariant(deps, principal, input));
   api.bind(jobs.cancel, async (input, { principal }) => ({
     job: await cancelJob(deps, principal, input),
   }));

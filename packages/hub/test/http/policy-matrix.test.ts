@@ -135,6 +135,7 @@ const verdicts = {
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
   jobsContinue: enqueuers,
+  jobsChooseVariant: enqueuers,
   jobsTakeMessages: { ...holders, ownJob: 'NOT_ALLOWED' },
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },

@@ -302,6 +302,10 @@ export interface JobsTable {
   message_count: number;
   /** The claim generation of the last attempt whose tool takes messages between its turns. */
   messages_generation: number | null;
+  /** The first of the variants to which it and its rounds belong; null: it is no variant. */
+  variant_of: string | null;
+  /** 1: the variant was chosen. 0: another one was. Null: none was yet, or it is no variant. */
+  variant_chosen: Flag | null;
 }
 
 export interface JobMessagesTable {

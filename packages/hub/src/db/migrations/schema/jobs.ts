@@ -35,7 +35,9 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     model TEXT,
     message_count INTEGER NOT NULL DEFAULT 0,
     messages_generation BIGINT,
-    attachments TEXT`;
+    attachments TEXT,
+    variant_of TEXT,
+    variant_chosen INTEGER`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {
@@ -126,6 +128,8 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
   // A round is continued once.
   `CREATE UNIQUE INDEX jobs_by_work ON jobs (workspace_id, work_job_id, round)
     WHERE work_job_id IS NOT NULL`,
+  `CREATE INDEX jobs_by_variants ON jobs (workspace_id, variant_of, job_id)
+    WHERE variant_of IS NOT NULL`,
   'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
   // Events refer to the integer key of their job instead of the ids of workspace and job, which are
   // 40 characters. On SQLite the table keeps its row ids, so that events are written one behind the

@@ -1,0 +1,34 @@
+import {
+  addExamples,
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../command-module.ts';
+import { findJobId } from '../find/job-reference.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import { shortId } from '../words/job-text.ts';
+
+/**
+ * `signalbox job choose ID`: chooses one of the variants of a work, and closes the others. With
+ * `--json`: the hub's answer `{ok, job, variants}`.
+ */
+export const command = defineCommand<HubOptions>({
+  describe(program) {
+    program.argument('<id>', 'the variant to keep, by its ID or the end of it');
+    addJsonOption(program);
+    addHubOptions(program);
+    addExamples(program, [['signalbox job choose 8f3a1c2d', 'cancels what the others still do']]);
+  },
+
+  async run({ io, args, options }) {
+    const session = await openHubSession(io, options);
+    const { client, workspaceId } = session;
+    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+    const answer = await client.jobs.chooseVariant({ workspaceId, jobId }, { signal: io.signal });
+    if (io.json) return io.printJson(answer);
+    const others = answer.variants.filter(({ isChosen }) => isChosen === false);
+    const closed = others.map((other) => shortId(other.jobId)).join(', ');
+    io.print(`${io.styles.green('✔')} Chose ${shortId(jobId)}; closed ${closed}.`);
+  },
+});
