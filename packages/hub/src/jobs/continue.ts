@@ -216,7 +216,7 @@ async function addRound(
   return added;
 }
 
-/** What people see as the prompt of a round without a message; its agent adds the comments. */
+/** The prompt of a round without a message, as people see it; its agent adds the comments. */
 function countComments(count: number): string {
   return count === 1 ? '1 review comment' : `${count} review comments`;
 }

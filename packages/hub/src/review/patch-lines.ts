@@ -7,7 +7,7 @@ export interface PatchPlace {
   lines: string;
 }
 
-/** What an agent puts in the place of a secret. */
+/** Replaces a secret in a patch. */
 const REDACTED = '[redacted]';
 
 /**
@@ -46,7 +46,7 @@ function* linesOf(patch: string, { path, side }: PatchPlace): Generator<Line> {
   }
 }
 
-/** What a hunk still has. */
+/** The rest of a hunk. */
 interface Hunk {
   /** The marks of lines that only this side has, and only the other. */
   marks: readonly [own: string, other: string];
