@@ -25,9 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
   'runs.upsertV1': 'For programs that plan runs.',
   'integrationEvents.replay': 'For programs; at the console a trigger is tested instead.',
-  'reviewComments.save': 'Its command and its page come next.',
-  'reviewComments.remove': 'Its page comes next.',
-  'reviewComments.resolve': 'Its command and its page come next.',
+  'reviewComments.remove': 'The console removes drafts.',
   'uploads.create': 'For programs; people attach files at the console later.',
 };
 
