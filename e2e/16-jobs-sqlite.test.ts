@@ -304,6 +304,64 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     }
   });
 
+  /** Drops or pastes a picture on the prompt. */
+  const give = (type: 'drop' | 'paste', name: string) =>
+    page.evaluate(`{
+      const data = new DataTransfer();
+      data.items.add(new File(['png'], '${name}', { type: 'image/png' }));
+      const options = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data };
+      const Kind = '${type}' === 'drop' ? DragEvent : ClipboardEvent;
+      document.querySelector('[name=prompt]').dispatchEvent(new Kind('${type}', options));
+    }`);
+
+  it('attaches files that are chosen, dropped or pasted to a new job', async () => {
+    await page.goto(`${jobsPath}/new`);
+    await page.getByLabel('Repository').selectOption(repoId);
+    await page.getByLabel('Prompt', { exact: true }).fill('Look at the files');
+    const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) });
+    const input = page.getByLabel('Files', { exact: true });
+    const longName = `${'a'.repeat(120)}.log`;
+    await input.setInputFiles([file(longName), file('wrong.txt')]);
+    await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
+    await give('drop', 'dropped.png');
+    await give('paste', 'pasted.png');
+    await input.setInputFiles(Array.from({ length: 10 }, (_, n) => file(`${n}.txt`)));
+    await page.getByText('A job takes at most 10 files.').waitFor();
+    for (const name of ['dropped.png', 'pasted.png']) {
+      await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+    }
+    // Uploads have ended once there is no progress any more.
+    await page.waitForFunction(`document.querySelectorAll('progress').length === 0`);
+    await audit('attachments');
+    await page.getByRole('button', { name: 'Enqueue' }).click();
+    await page.waitForURL(/\/jobs\/job_/);
+    const { prompt, attachments = [] } = await newest();
+    assert.equal(prompt, 'Look at the files');
+    const told = attachments.map(({ fileName, sizeBytes }) => `${fileName} ${sizeBytes}`).sort();
+    assert.deepEqual(told, [`${longName} ${longName.length}`, 'dropped.png 3', 'pasted.png 3']);
+  });
+
+  it('says why a file was not uploaded, and stops an upload that is removed', async () => {
+    await page.goto(`${jobsPath}/new`);
+    const input = page.getByLabel('Files', { exact: true });
+    const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) });
+    const fullQuota = { error: 'LIMIT_REACHED', message: 'The quota is full: delete uploads.' };
+    const bytes = '**/uploads/store-bytes?*';
+    await page.route('**/uploads/create', (route) => route.fulfill({ json: fullQuota }));
+    await input.setInputFiles([file('refused.txt')]);
+    await page.getByText(`refused.txt: ${fullQuota.message}`).waitFor();
+    await page.unroute('**/uploads/create');
+    const held = Promise.withResolvers<void>();
+    await page.route(bytes, () => held.resolve());
+    await input.setInputFiles([file('held.txt')]);
+    await held.promise;
+    await page.getByRole('progressbar', { name: 'Upload of held.txt' }).waitFor();
+    await page.getByRole('button', { name: 'Remove held.txt' }).click();
+    await page.getByRole('list', { name: 'Attached files' }).waitFor({ state: 'detached' });
+    await page.unroute(bytes);
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+  });
+
   it('fills the form with a copy of the job on which d is pressed', async () => {
     await page.goto(`${jobsPath}?q=pricing`);
     await row('Review the pricing page').waitFor();

@@ -28,6 +28,8 @@ export function contractData(): Plugin {
     endpointPaths: pathsOf({ ...contract.consoleEndpoints, ...contract.mirroredEndpoints }),
     enqueuePath: contract.endpoints.jobs.enqueue.path,
     jobKinds: contract.jobKinds,
+    attachmentsMax: contract.ATTACHMENTS_MAX,
+    uploadBytesMax: contract.UPLOAD_BYTES_MAX,
     jobStatuses: contract.jobStatuses,
     knownRunStatuses: contract.knownRunStatuses,
     passwordCharsMin: contract.PASSWORD_CHARS_MIN,

@@ -25,7 +25,6 @@ const reasons: Readonly<Record<string, string>> = {
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
   'runs.upsertV1': 'For programs that plan runs.',
   'integrationEvents.replay': 'For programs; at the console a trigger is tested instead.',
-  'reviewComments.remove': 'The console removes drafts.',
   'uploads.create': 'For programs; people attach files at the console later.',
 };
 
@@ -79,7 +78,7 @@ test('every row of the contract has a command, a page of the console, or a writt
 
 test('rows that people need in a terminal are called by commands', () => {
   const needed = ['list', 'get', 'addResolution'].map((verb) => `uncertainties.${verb}`);
-  const others = ['jobs.bulk', 'jobs.retry', 'jobs.continue', 'jobs.messages'];
+  const others = ['jobs.bulk', 'jobs.retry', 'jobs.continue'];
   const logs = ['jobs.log', 'jobs.searchLog', 'jobs.downloadLog'];
   const queue = ['queue.pause', 'queue.resume', 'queue.listPauses'];
   for (const name of [...needed, ...others, ...logs, ...queue]) {

@@ -15,6 +15,8 @@ declare module 'virtual:contract-data' {
   };
   /** The path of `jobs/enqueue` for programs. */
   export const enqueuePath: string;
+  export const attachmentsMax: number;
+  export const uploadBytesMax: number;
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];
   export const knownRunStatuses: readonly string[];

@@ -38,6 +38,7 @@ export * from './endpoints/job-bulk.ts';
 export * from './endpoints/job-continue.ts';
 export * from './endpoints/job-events.ts';
 export * from './endpoints/job-log.ts';
+export * from './endpoints/job-messages.ts';
 export * from './endpoints/job-patch.ts';
 export * from './endpoints/job-schemas.ts';
 export * from './endpoints/job-waiting.ts';

@@ -163,6 +163,7 @@ export function completionOf(
       : { children: children.map((child) => cleanChild(work, child)) }),
     ...(usage === undefined ? {} : { usage }),
     ...(commentFates.length === 0 ? {} : { commentFates: [...commentFates] }),
+    ...(work.session === undefined ? {} : { messagesDelivered: [...work.session.messages.told] }),
   };
 }
 

@@ -39,6 +39,19 @@ export function listRequest(
   };
 }
 
+/** The newest jobs of each status. */
+export function newestJobsQuery(workspaceId: string, filters: JobFilters, limitPerStatus: number) {
+  return queryOptions({
+    queryKey: ['jobs', workspaceId, filters, 'per-status', limitPerStatus],
+    queryFn: ({ signal }) => {
+      const { limit: _limit, ...request } = listRequest(workspaceId, filters, undefined, 1);
+      return callHub('jobs', 'list', { ...request, limitPerStatus }, signal);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: unlessLive(LIST_REFRESH_MS),
+  });
+}
+
 /** The number of jobs in each status. */
 export function jobCountsQuery(workspaceId: string, filters: JobFilters = {}) {
   const { status: _status, q: _q, ...counted } = filters;
@@ -64,15 +77,6 @@ export function jobQuery(workspaceId: string, jobId: string) {
   return queryOptions({
     queryKey: ['job', workspaceId, jobId],
     queryFn: ({ signal }) => callHub('jobs', 'get', { workspaceId, jobId }, signal),
-    refetchInterval: unlessLive(LIVE_REFRESH_MS),
-  });
-}
-
-/** The messages of people to a job. */
-export function jobMessagesQuery(workspaceId: string, jobId: string) {
-  return queryOptions({
-    queryKey: ['job-messages', workspaceId, jobId],
-    queryFn: ({ signal }) => callHub('jobs', 'messages', { workspaceId, jobId }, signal),
     refetchInterval: unlessLive(LIVE_REFRESH_MS),
   });
 }

@@ -17,8 +17,16 @@ export function curlOf(hubUrl: string, path: string, request: EnqueueRequest): s
   ].join(' \\\n  ');
 }
 
-/** The command that makes a job, on a machine that is logged in to the workspace. */
-export function enqueueCommandOf(hubUrl: string, slug: string, request: EnqueueRequest): string {
+/**
+ * The command that makes a job, on a machine that is logged in to the workspace, in the folder of
+ * its files.
+ */
+export function enqueueCommandOf(
+  hubUrl: string,
+  slug: string,
+  request: EnqueueRequest,
+  fileNames: readonly string[] = [],
+): string {
   const { repoId, kind, prompt, role, priority, dependsOn, delayMs, requirements } = request;
   const { runId, budget, concurrencyKey, maxAttempts } = request;
   const words: string[] = ['signalbox enqueue'];
@@ -42,6 +50,7 @@ export function enqueueCommandOf(hubUrl: string, slug: string, request: EnqueueR
   add('--budget', typeof budget?.costUsd === 'number' ? budget.costUsd : undefined);
   add('--concurrency-key', concurrencyKey);
   add('--max-attempts', maxAttempts);
+  for (const fileName of fileNames) add('--attach', fileName);
   // Last, after `--`, since a prompt may begin with a dash.
   return `${words.join(' ')} -- ${quote(prompt)}`;
 }

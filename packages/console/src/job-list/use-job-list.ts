@@ -15,7 +15,7 @@ import {
   jobsOfPages,
   pagesBetween,
 } from '../api/job-pages.ts';
-import { jobCountsQuery, jobsQuery } from '../api/job-queries.ts';
+import { jobCountsQuery, jobsQuery, newestJobsQuery } from '../api/job-queries.ts';
 import {
   hasGroups,
   type JobFilters,
@@ -66,26 +66,29 @@ export function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed:
     [],
   );
   const { data: counts } = useQuery({ ...jobCountsQuery(workspaceId, filters), enabled: isUsed });
-  const { pages, ...reads } = useQueries({
-    queries: jobGroups.map((group) => {
-      const isOpened = states[group.name] === 'opened';
-      const other = groupQuery(workspaceId, filters, group, isOpened ? undefined : 'opened');
-      return {
-        ...groupQuery(workspaceId, filters, group, states[group.name]),
-        // A group that is opened keeps its first jobs until the others are read.
-        placeholderData: () => client.getQueryData(other.queryKey),
-        enabled: isUsed,
-      };
-    }),
-    combine: combineGroups,
+  const newest = useQuery({ ...groupedJobsQuery(workspaceId, filters), enabled: isUsed });
+  const opened = useQueries({
+    queries: jobGroups.map((group) => ({
+      ...jobsQuery(workspaceId, filters, { statuses: group.statuses, limit: OPENED_JOBS }),
+      // Until it is read, the group keeps its first jobs.
+      placeholderData: () => undefined,
+      enabled: isUsed && states[group.name] === 'opened',
+    })),
+    combine: combineReads,
   });
+  const pages = useMemo(
+    () => withoutDoubles(readsOfGroups(newest, opened.reads, states)),
+    [newest, opened.reads, states],
+  );
   const lines = useMemo(() => linesOfGroups(pages, counts, states), [pages, counts, states]);
   const jobs = useMemo(
     () => lines.flatMap((line) => (line.type === 'job' ? [line.job] : [])),
     [lines],
   );
   return {
-    ...{ lines, jobs, ...reads, setGroup },
+    ...{ lines, jobs, setGroup, isPending: newest.isPending },
+    isFetching: newest.isFetching || opened.isFetching,
+    error: newest.error ?? opened.error,
     refetch: () => void client.refetchQueries({ queryKey: ['jobs', workspaceId], type: 'active' }),
     isReadingMore: false,
     readMore: null,
@@ -97,26 +100,43 @@ export function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed:
 type GroupPage = Pick<ResponseOf<typeof endpoints.jobs.list>, 'jobs' | 'nextCursor'>;
 type Counts = Pick<ResponseOf<typeof endpoints.jobs.counts>, 'counts' | 'capped'>;
 
-/** Outside the component, so that pages that are as they were stay the same object. */
-function combineGroups(reads: readonly UseQueryResult<GroupPage>[]) {
-  return {
-    pages: withoutDoubles(reads),
-    isPending: reads.some((read) => read.isPending),
-    isFetching: reads.some((read) => read.isFetching),
-    error: reads.find((read) => read.error)?.error ?? null,
-  };
-}
-
 interface GroupRead {
   data: GroupPage | undefined;
   /** When the answer arrived, in ms. */
   dataUpdatedAt: number;
 }
 
+/** Outside the component, so that reads that are as they were stay the same object. */
+function combineReads(reads: readonly UseQueryResult<GroupPage>[]) {
+  return {
+    reads: reads.map(({ data, dataUpdatedAt }): GroupRead => ({ data, dataUpdatedAt })),
+    isFetching: reads.some((read) => read.isFetching),
+    error: reads.find((read) => read.error)?.error ?? null,
+  };
+}
+
+/** The page of each group: of all its jobs if it was opened and read, else of the newest. */
+function readsOfGroups(
+  newest: GroupRead,
+  opened: readonly GroupRead[],
+  states: GroupStates,
+): GroupRead[] {
+  return jobGroups.map(({ name, statuses }, at) => {
+    const whole = opened[at];
+    if (states[name] === 'opened' && whole?.data !== undefined) return whole;
+    const isOfGroup = ({ status }: ListedJob) => statuses.some((each) => each === status);
+    const jobs = newest.data?.jobs.filter(isOfGroup);
+    return {
+      data: jobs && { jobs, nextCursor: null },
+      dataUpdatedAt: newest.dataUpdatedAt,
+    };
+  });
+}
+
 /**
- * The page of each group, with each job once. Groups are read apart, so a job that changes its
- * state is in the page of its old state and in that of its new one for a moment; the page that was
- * read last is right, and of two at the same time the later group, where most jobs go.
+ * The page of each group, with each job once. An opened group is read apart, so a job that changes
+ * its state is in its page and in that of another group for a moment; the page that was read last
+ * is right, and of two at the same time the later group, where most jobs go.
  */
 export function withoutDoubles(reads: readonly GroupRead[]): (GroupPage | undefined)[] {
   const placeOf = new Map<string, { at: number; readAt: number }>();
@@ -147,7 +167,9 @@ export function linesOfGroups(
     if (isCollapsed) return [heading];
     // A page of an opened group may still be on its way, and is longer while it closes again.
     const shown = isOpened ? page.jobs : page.jobs.slice(0, GROUP_JOBS);
-    const hasMore = page.nextCursor !== null || page.jobs.length > shown.length;
+    // With some filters, the hub examines a number of jobs only.
+    const isCut = group.statuses.some((status) => counts?.capped.includes(status));
+    const hasMore = page.nextCursor !== null || page.jobs.length > shown.length || isCut;
     const count = countOf(group, counts, shown.length);
     return [
       heading,
@@ -157,14 +179,9 @@ export function linesOfGroups(
   });
 }
 
-export function groupQuery(
-  workspaceId: string,
-  filters: JobFilters,
-  { statuses }: JobGroup,
-  state?: GroupState,
-) {
-  const limit = state === 'opened' ? OPENED_JOBS : GROUP_JOBS;
-  return jobsQuery(workspaceId, filters, { statuses, limit });
+/** The first jobs of each group, and one more, which tells that there are more. */
+export function groupedJobsQuery(workspaceId: string, filters: JobFilters) {
+  return newestJobsQuery(workspaceId, filters, GROUP_JOBS + 1);
 }
 
 /** The number of jobs of a group, without some; empty while it is not known. */

@@ -26,15 +26,22 @@ export class LiveSource {
   readonly #emit: (message: LiveMessage) => void;
   #events: EventSource | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #after = '';
+  #after: string;
   #attempt = 0;
   #lostAtMs: number | null = null;
   state: LiveState = { kind: 'connecting' };
 
-  constructor(url: string, emit: (message: LiveMessage) => void) {
+  /** @param after the position to begin at: the client has read nothing before it. */
+  constructor(url: string, after: string, emit: (message: LiveMessage) => void) {
     this.#url = url;
+    this.#after = after;
     this.#emit = emit;
     this.#connect();
+  }
+
+  /** The position up to which all changes were emitted. */
+  get position(): string {
+    return this.#after;
   }
 
   close(): void {
@@ -43,16 +50,15 @@ export class LiveSource {
   }
 
   #connect(): void {
-    const events = new EventSource(this.#url + (this.#after && `&after=${this.#after}`));
+    const events = new EventSource(`${this.#url}&after=${encodeURIComponent(this.#after)}`);
     this.#events = events;
     const heard = (event: Event, reset: boolean) => {
       // The browser has an event `open` of its own, without data.
       if (!(event instanceof MessageEvent)) return;
-      const isFirst = this.#after === '';
       this.#after = event.lastEventId;
       this.#attempt = 0;
       this.#lostAtMs = null;
-      if (reset || isFirst) this.#emit({ type: 'reset' });
+      if (reset) this.#emit({ type: 'reset' });
       if (this.state.kind !== 'live') this.#enter({ kind: 'live' });
     };
     events.addEventListener('open', (event) => heard(event, false));

@@ -15,27 +15,28 @@ const sources = new Map<string, SharedSource>();
 self.addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports;
   port?.addEventListener('message', ({ data }) => {
-    const { url, action } = data as { url: string; action: 'join' | 'leave' };
-    if (action === 'join') join(url, port);
-    else leave(url, port);
+    const { url, after } = data as { url: string; after: string | null };
+    if (after === null) leave(url, port);
+    else join(url, after, port);
   });
   port?.start();
 });
 
-function join(url: string, port: MessagePort): void {
+/** @param after the position of the changes before the first read of the tab. */
+function join(url: string, after: string, port: MessagePort): void {
   let shared = sources.get(url);
   if (shared === undefined) {
     const ports = new Set<MessagePort>();
     const send = (message: LiveMessage) => {
       for (const each of ports) each.postMessage(message);
     };
-    shared = { source: new LiveSource(url, send), ports };
+    shared = { source: new LiveSource(url, after, send), ports };
     sources.set(url, shared);
   }
   shared.ports.add(port);
-  // Another tab may have joined long ago: this one has read nothing yet that could be old.
   port.postMessage({ type: 'state', state: shared.source.state });
-  port.postMessage({ type: 'reset' });
+  // Another tab joined before, and changes have come since this one began to read.
+  if (shared.source.position !== after) port.postMessage({ type: 'reset' });
 }
 
 function leave(url: string, port: MessagePort): void {

@@ -1,5 +1,5 @@
 import { endpointPaths } from 'virtual:contract-data';
-import type { Change, ChangeKind } from '@signalbox/contract';
+import type { Change, ChangeKind, Membership } from '@signalbox/contract';
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { type IdRange, isInRange } from '../api/job-pages.ts';
@@ -8,7 +8,7 @@ import { setLiveState } from './live-state.ts';
 
 /** The first parts of the keys of the queries that a change of a kind makes old. */
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
-  job: ['job', 'job-messages', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
+  job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
   reviewComment: ['review-comments'],
   uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
@@ -31,7 +31,7 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   integrationEvent: ['integration-events', 'triggers'],
 };
 /** Queries of one job, or of one work: the third part of their key is its id. */
-const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log', 'review-comments']);
+const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
 /** Whether a change makes the query of this key old. */
@@ -105,13 +105,21 @@ export class ChangedQueries {
   }
 }
 
+/**
+ * The position of each workspace before this tab read anything of it. With a later one of another
+ * answer of `session/get`, what was read before that answer could stay old.
+ */
+const beginnings = new Map<string, string>();
+
 /** Keeps the cache of a workspace up to date while the shell is shown. */
-export function useLive(workspaceId: string): void {
+export function useLive({ workspaceId, changesAfter }: Membership): void {
   const client = useQueryClient();
+  const after = beginnings.get(workspaceId) ?? changesAfter;
+  beginnings.set(workspaceId, after);
   useEffect(() => {
     const path = `${endpointPaths.changes.stream}?workspaceId=${encodeURIComponent(workspaceId)}`;
     const changed = new ChangedQueries(client);
-    const leave = joinStream(new URL(path, window.location.href).href, (message) => {
+    const leave = joinStream(new URL(path, window.location.href).href, after, (message) => {
       if (message.type === 'state') {
         setLiveState(message.state);
         if (message.state.kind === 'lost') askWhetherSignedIn(client, workspaceId);
@@ -123,7 +131,7 @@ export function useLive(workspaceId: string): void {
       leave();
       changed.close();
     };
-  }, [client, workspaceId]);
+  }, [client, workspaceId, after]);
 }
 
 /**
@@ -136,9 +144,13 @@ function askWhetherSignedIn(client: QueryClient, workspaceId: string): void {
 }
 
 /** Joins the stream that all tabs share, or opens one where the browser has no shared workers. */
-function joinStream(url: string, receive: (message: LiveMessage) => void): () => void {
+function joinStream(
+  url: string,
+  after: string,
+  receive: (message: LiveMessage) => void,
+): () => void {
   if (typeof SharedWorker === 'undefined') {
-    const source = new LiveSource(url, receive);
+    const source = new LiveSource(url, after, receive);
     return () => source.close();
   }
   const { port } = new SharedWorker(new URL('./shared-stream.ts', import.meta.url), {
@@ -147,8 +159,8 @@ function joinStream(url: string, receive: (message: LiveMessage) => void): () =>
   });
   port.addEventListener('message', ({ data }) => receive(data as LiveMessage));
   port.start();
-  port.postMessage({ url, action: 'join' });
-  const leave = () => port.postMessage({ url, action: 'leave' });
+  port.postMessage({ url, after });
+  const leave = () => port.postMessage({ url, after: null });
   window.addEventListener('pagehide', leave);
   return () => {
     window.removeEventListener('pagehide', leave);

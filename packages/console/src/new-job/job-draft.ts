@@ -1,4 +1,4 @@
-import type { endpoints, Job, JobKind, RequestOf } from '@signalbox/contract';
+import type { Attachment, endpoints, Job, JobKind, RequestOf } from '@signalbox/contract';
 import { HubError } from '../api/hub-error.ts';
 
 /** The values that a person has entered for a new job, as the fields hold them. */
@@ -18,6 +18,7 @@ export interface JobDraft {
   concurrencyKey: string;
   maxAttempts: string;
   role: string;
+  attachments: readonly Attachment[];
 }
 export type DraftFaults = Partial<Record<keyof JobDraft, string>>;
 export type EnqueueRequest = RequestOf<typeof endpoints.jobs.enqueue>;
@@ -37,6 +38,7 @@ export const emptyDraft: JobDraft = {
   concurrencyKey: '',
   maxAttempts: '',
   role: '',
+  attachments: [],
 };
 
 /** The fields that are folded away until a person wants them. */
@@ -64,6 +66,7 @@ export function draftOfJob(job: Job): JobDraft {
     budgetUsd: typeof costUsd === 'number' ? String(costUsd) : '',
     concurrencyKey: job.concurrencyKey ?? '',
     role: job.role === 'implementer' ? '' : job.role,
+    attachments: job.attachments ?? [],
   };
 }
 
@@ -90,7 +93,7 @@ export function requestOf(
   const requirements = attempt('requirements', () => withTool(draft));
   const costUsd = attempt('budgetUsd', () => readAmount(draft.budgetUsd));
   if (Object.keys(faults).length > 0) return { request: null, faults };
-  const { repoId, kind, prompt, dependsOn, runId, concurrencyKey, role } = draft;
+  const { repoId, kind, prompt, dependsOn, runId, concurrencyKey, role, attachments } = draft;
   return {
     faults: null,
     request: {
@@ -104,6 +107,7 @@ export function requestOf(
       ...(costUsd !== undefined && { budget: { costUsd } }),
       ...(concurrencyKey.trim() !== '' && { concurrencyKey: concurrencyKey.trim() }),
       ...(maxAttempts !== undefined && { maxAttempts }),
+      ...(attachments.length > 0 && { attachments: attachments.map((one) => one.uploadId) }),
     },
   };
 }

@@ -12,6 +12,7 @@ import { FieldFrame, inputClasses, TextField } from '../parts/form/field.tsx';
 import { Fold } from '../parts/page/fold.tsx';
 import { Keys } from '../parts/page/keys.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { type AttachmentChange, AttachmentField, useAttachments } from './attachment-field.tsx';
 import {
   type DraftFaults,
   type EnqueueRequest,
@@ -51,6 +52,11 @@ export function JobForm(props: JobFormProps) {
   const form = useJobForm(props);
   const { draft, errors, set, enqueue } = form;
   const current = requestOf(workspaceId, draft);
+  const files = useAttachments(workspaceId, draft.attachments, form.attach);
+  const isUploading = files.arrivals.length > 0;
+  const send = () => {
+    if (!isUploading) form.send();
+  };
   return (
     <form
       ref={form.ref}
@@ -58,12 +64,12 @@ export function JobForm(props: JobFormProps) {
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        form.send();
+        send();
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
         event.preventDefault();
-        form.send();
+        send();
       }}
     >
       <div className="grid items-start gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1fr)]">
@@ -99,11 +105,13 @@ export function JobForm(props: JobFormProps) {
         model={draft.model}
         onChange={({ tool, model }) => form.change({ tool, model })}
       />
-      <PromptField
-        value={draft.prompt}
-        error={errors.prompt}
-        onChange={(value) => set('prompt', value)}
-      />
+      <AttachmentField files={files} error={errors.attachments}>
+        <PromptField
+          value={draft.prompt}
+          error={errors.prompt}
+          onChange={(value) => set('prompt', value)}
+        />
+      </AttachmentField>
       <RareFields form={form} workspaceId={workspaceId} runs={runs} />
       {form.failure && <ErrorNotice error={form.failure} />}
       <div className="flex flex-wrap items-center gap-2">
@@ -111,18 +119,30 @@ export function JobForm(props: JobFormProps) {
           type="submit"
           look="primary"
           busy={enqueue.isPending}
-          disabledReason={disabledReason}
+          disabledReason={disabledReason ?? (isUploading ? 'Files are being uploaded.' : undefined)}
         >
           Enqueue
         </ActionButton>
-        <Button look="quiet" onClick={form.discard}>
+        <Button
+          look="quiet"
+          onClick={() => {
+            files.stop();
+            form.discard();
+          }}
+        >
           Discard the draft
         </Button>
         <span className="ml-auto hidden text-xs text-muted sm:inline-flex">
           <Keys keys="mod+Enter" />
         </span>
       </div>
-      {current.request !== null && <SameCommands slug={slug} request={current.request} />}
+      {current.request !== null && (
+        <SameCommands
+          slug={slug}
+          request={current.request}
+          fileNames={draft.attachments.map(({ fileName }) => fileName)}
+        />
+      )}
     </form>
   );
 }
@@ -133,6 +153,8 @@ type JobFormState = ReturnType<typeof useJobForm>;
 function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps) {
   const [draft, setDraft] = useState(initial.draft);
   const [faults, setFaults] = useState<DraftFaults>({});
+  /** The newest draft, for files that have arrived since this one was drawn. */
+  const latest = useRef(draft);
   const [attempt, setAttempt] = useState(0);
   const ref = useRef<HTMLFormElement>(null);
   const enqueue = useEnqueue(workspaceId, slug, initial.sent);
@@ -144,10 +166,13 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
     ref.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [attempt, hasFailed]);
   const change = (values: Partial<JobDraft>) => {
-    const next = { ...draft, ...values };
+    const next = { ...latest.current, ...values };
+    latest.current = next;
     setDraft(next);
-    const others = Object.entries(faults).filter(([name]) => !(name in values));
-    setFaults(Object.fromEntries(others));
+    setFaults((now) => {
+      const others = Object.entries(now).filter(([name]) => !(name in values));
+      return Object.fromEntries(others);
+    });
     if (hasFailed) enqueue.reset();
     storeDraft(workspaceId, { draft: next, sent: enqueue.sent.current });
   };
@@ -157,7 +182,8 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
     ...{ ref, draft, errors, enqueue, set, change },
     /** The failure, unless fields show it. */
     failure: refused === null ? enqueue.error : null,
-    text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind'>) => ({
+    attach: (change: AttachmentChange) => set('attachments', change(latest.current.attachments)),
+    text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind' | 'attachments'>) => ({
       name,
       value: draft[name],
       error: errors[name],
@@ -171,7 +197,8 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
       if (made.request !== null) enqueue.send(draft, made.request);
     },
     discard() {
-      setDraft({ ...emptyDraft, repoId: draft.repoId });
+      latest.current = { ...emptyDraft, repoId: draft.repoId };
+      setDraft(latest.current);
       setFaults({});
       enqueue.reset();
       storeDraft(workspaceId, null);

@@ -5,11 +5,18 @@ import { Fold } from '../parts/page/fold.tsx';
 import { ScrollBox } from '../parts/page/scroll-box.tsx';
 import type { EnqueueRequest } from './job-draft.ts';
 
+interface SameCommandsProps {
+  slug: string;
+  request: EnqueueRequest;
+  /** The names of the attached files, which the command line reads from its folder. */
+  fileNames: readonly string[];
+}
+
 /** The commands that make the same job from a terminal. */
-export function SameCommands({ slug, request }: { slug: string; request: EnqueueRequest }) {
+export function SameCommands({ slug, request, fileNames }: SameCommandsProps) {
   const hubUrl = window.location.origin;
   const commands = [
-    { what: 'command line', text: enqueueCommandOf(hubUrl, slug, request) },
+    { what: 'command line', text: enqueueCommandOf(hubUrl, slug, request, fileNames) },
     { what: 'curl command', text: curlOf(hubUrl, enqueuePath, request) },
   ];
   return (

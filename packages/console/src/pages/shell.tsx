@@ -18,7 +18,7 @@ const workspace = getRouteApi('/w/$slug');
 export function Shell() {
   const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
-  useLive(membership.workspaceId);
+  useLive(membership);
   useEffect(noteFrameShown, []);
   useEffect(() => (mainRef.current === null ? undefined : keepFocus(mainRef.current)), [mainRef]);
   return (

@@ -10,9 +10,9 @@ import {
   runChoicesQuery,
 } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
-import { hasGroups, jobGroups, readJobFilters } from '../format/job-filters.ts';
+import { hasGroups, readJobFilters } from '../format/job-filters.ts';
 import { readJobSearch } from '../format/job-tabs.ts';
-import { flatListOf, groupQuery } from '../job-list/use-job-list.ts';
+import { flatListOf, groupedJobsQuery } from '../job-list/use-job-list.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
@@ -25,8 +25,7 @@ const jobsRoute = createRoute({
   loader: ({ context: { client, membership }, deps: filters }) => {
     const { workspaceId } = membership;
     if (hasGroups(filters)) {
-      for (const group of jobGroups)
-        void readFirst(client, groupQuery(workspaceId, filters, group));
+      void readFirst(client, groupedJobsQuery(workspaceId, filters));
     } else void readFirstPage(client, jobPagesQuery(flatListOf(workspaceId, filters)));
     void readFirst(client, jobCountsQuery(workspaceId, filters));
     void readFirst(client, pausesQuery(workspaceId));

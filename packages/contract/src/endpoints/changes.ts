@@ -32,7 +32,7 @@ export type ChangeKind = (typeof changeKinds)[number];
 
 /** The most changes in one message; if there are more of a kind, it comes once with a null id. */
 export const CHANGES_PER_MESSAGE_MAX = 200;
-const POSITION_CHARS_MAX = 64;
+export const CHANGE_POSITION_CHARS_MAX = 64;
 
 export const Change = Type.Object({
   kind: OneOf(changeKinds),
@@ -77,7 +77,9 @@ export const changes = {
       request: Type.Object({
         workspaceId: Id('workspace'),
         after: Type.Optional(
-          Text(POSITION_CHARS_MAX, { description: 'The position of the last event received.' }),
+          Text(CHANGE_POSITION_CHARS_MAX, {
+            description: 'The position of the last event received.',
+          }),
         ),
       }),
       response: ChangeMessage,

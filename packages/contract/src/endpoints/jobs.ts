@@ -6,6 +6,7 @@ import {
   Id,
   IdempotencyKey,
   Integer,
+  LIST_LIMIT_MAX,
   List,
   ListLimit,
   NextCursor,
@@ -20,8 +21,15 @@ import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
-import { JobRound, jobsContinue, jobsMessages, ROUNDS_LISTED_MAX } from './job-continue.ts';
+import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
+import {
+  JOB_MESSAGES_MAX,
+  JobMessage,
+  jobsTakeMessages,
+  MessagesDelivered,
+  TakesMessages,
+} from './job-messages.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
   addableFields,
@@ -102,6 +110,14 @@ export const jobs = {
         [],
       ),
       limit: ListLimit,
+      limitPerStatus: Type.Optional(
+        Integer(
+          1,
+          Math.floor(LIST_LIMIT_MAX / jobStatuses.length),
+          'The newest of each status, instead of limit and cursor. nextCursor is null. For ' +
+            'summaries without fields, or with waitingReason.',
+        ),
+      ),
       cursor: Cursor,
     }),
     response: Ok({ jobs: List(ListedJob, 200), nextCursor: NextCursor }),
@@ -172,6 +188,10 @@ export const jobs = {
           'The latest jobs of a piece of work that has several, oldest first.',
         ),
       ),
+      messages: Type.Optional(
+        List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
+      ),
+      takesMessages: TakesMessages,
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
@@ -362,7 +382,8 @@ export const jobs = {
       'while attempts remain; its children are not enqueued, because the next attempt has its own. ' +
       'Otherwise children are enqueued in the same transaction, in the repository and the run of ' +
       'the job and within its limits: they have its requirements, at most its priority, attempts ' +
-      'and budget, may write only if it may, and depend on jobs of its run only.',
+      'and budget, may write only if it may, and depend on jobs of its run only. When the job is ' +
+      'done, messages that are not in messagesDelivered become the next round.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
@@ -381,6 +402,7 @@ export const jobs = {
           'Where the lines of the open review comments of the work are now.',
         ),
       ),
+      messagesDelivered: Type.Optional(MessagesDelivered),
     }),
     response: Ok({
       result: Type.Object({
@@ -453,7 +475,7 @@ export const jobs = {
   }),
   retry: jobsRetry,
   continue: jobsContinue,
-  messages: jobsMessages,
+  takeMessages: jobsTakeMessages,
   release: defineEndpoint({
     name: 'jobsRelease',
     method: 'POST',

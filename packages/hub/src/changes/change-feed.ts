@@ -6,7 +6,7 @@ import type { CommittedChange } from './watch-writes.ts';
 
 /** Changes within this time after an announcement share the next one. */
 const ANNOUNCE_INTERVAL_MS = 50;
-/** A log without listeners is kept for clients that come back. */
+/** A log without listeners is kept for clients that come, or come back. */
 const IDLE_LOG_MS = 10 * 60 * 1_000;
 /** By then every other hub has noticed that this one listens, and sends it hints. */
 const ACQUAINTED_MS = 2_000;
@@ -84,11 +84,16 @@ export class ChangeFeed {
     feed.idleTimer = null;
     const leave = () => {
       feed.listeners.delete(listener);
-      if (feed.listeners.size > 0 || feed.idleTimer !== null || this.#isClosed) return;
-      feed.idleTimer = setTimeout(() => this.#workspaces.delete(workspaceId), IDLE_LOG_MS);
-      feed.idleTimer.unref();
+      this.#forgetLater(workspaceId, feed);
     };
     return { log: feed.log, leave };
+  }
+
+  /** The position of now: a stream that continues there misses nothing that happens after it. */
+  position(workspaceId: string): string {
+    const feed = this.#open(workspaceId);
+    this.#forgetLater(workspaceId, feed);
+    return feed.log.positionAt(feed.log.seq);
   }
 
   /** Call it when this hub begins to listen to the others, or does so again. */
@@ -144,7 +149,12 @@ export class ChangeFeed {
 
   #open(workspaceId: string): WorkspaceFeed {
     const known = this.#workspaces.get(workspaceId);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // Without listeners nothing need wait, and who comes now is not told of what was before.
+      const isHeard = known.listeners.size > 0;
+      if (!isHeard && !known.pending.isEmpty) known.log.append(known.pending.take());
+      return known;
+    }
     const feed: WorkspaceFeed = {
       log: new ChangeLog(),
       pending: new PendingChanges(),
@@ -154,6 +164,13 @@ export class ChangeFeed {
     };
     this.#workspaces.set(workspaceId, feed);
     return feed;
+  }
+
+  /** Keeps a log that has no listener for a while. */
+  #forgetLater(workspaceId: string, feed: WorkspaceFeed): void {
+    if (feed.listeners.size > 0 || feed.idleTimer !== null || this.#isClosed) return;
+    feed.idleTimer = setTimeout(() => this.#workspaces.delete(workspaceId), IDLE_LOG_MS);
+    feed.idleTimer.unref();
   }
 
   #addHere(workspaceId: string | null, change: Change): void {

@@ -3,18 +3,23 @@ import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type StoredAnswer, sendStored, storeAnswer } from './stored-answer.ts';
 
-/** Allows nothing by default, and what the console needs only from the hub itself. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * Allows nothing by default, and what the console needs only from the hub itself.
+ *
+ * @param storeOrigin of the object store, to which the console uploads files; null without one.
+ */
+const contentSecurityPolicy = (storeOrigin: string | null) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "font-src 'self'",
+    `connect-src 'self'${storeOrigin === null ? '' : ` ${storeOrigin}`}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 /** The build names these files by a hash of their content, so they never change. */
 const HASHED_FOLDER = '/assets/';
@@ -50,8 +55,16 @@ const compressedTypes = new Set(['.png', '.ico', '.woff2']);
  * small and are read once, so the path of a request never reaches the file system.
  *
  * @param directory the build; if empty or without `index.html`, a page says how to build it.
+ * @param storeOrigin of the object store; null without one.
  */
-export function serveConsole(server: FastifyInstance, directory: string): void {
+export function serveConsole(
+  server: FastifyInstance,
+  directory: string,
+  storeOrigin: string | null,
+): void {
+  const policy = contentSecurityPolicy(storeOrigin);
+  const sendFile = (request: FastifyRequest, reply: FastifyReply, file: StoredAnswer) =>
+    sendStored(request, reply.header('content-security-policy', policy), file);
   const files = directory === '' ? new Map<string, StoredAnswer>() : readConsole(directory);
   const index = files.get(INDEX) ?? fileOf(INDEX, Buffer.from(UNBUILT_PAGE));
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
@@ -98,11 +111,6 @@ function isPage(request: FastifyRequest, path: string): boolean {
   const isApi = apiPaths.some((own) => path === own || path.startsWith(`${own}/`));
   const wantsPage = request.headers.accept?.includes('text/html') ?? false;
   return path === '/' || (wantsPage && !isApi && extname(path) === '');
-}
-
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: StoredAnswer) {
-  reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-  return sendStored(request, reply, file);
 }
 
 const UNBUILT_PAGE = `<!doctype html>

@@ -3,15 +3,17 @@ import {
   type Job,
   type JobCounts,
   type JobEvent,
+  type JobMessage,
   type JobRound,
   type JobStatus,
+  jobStatuses,
   type ListedJob,
   type RequestInput,
   ROUNDS_LISTED_MAX,
   type WaitingFor,
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
-import { HubError } from '../base/errors.ts';
+import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
@@ -20,11 +22,17 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { listAttempts } from './list-attempts.ts';
-import { presentJob, presentJobEvent, presentSummary } from './present.ts';
+import {
+  presentJob,
+  presentJobEvent,
+  presentMessage,
+  presentSummary,
+  takesMessages,
+} from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
-import { countJobs, listJobIds } from './store-list.ts';
-import { readRounds } from './store-rounds.ts';
+import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
+import { listMessages, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
@@ -51,7 +59,10 @@ export async function listJobs(
     // With both filters, both must match.
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
   };
-  const page = await listJobIds(reader, workspaceId, filter, { limit, before });
+  const page =
+    input.limitPerStatus === undefined
+      ? await listJobIds(reader, workspaceId, filter, { limit, before })
+      : await listIdsPerStatus(reader, input, filter);
   const pending: PendingRow[] = [];
   // Retention may have deleted a job between the two statements.
   const { rows: jobs, keysRead } = await readByKeys(
@@ -65,6 +76,30 @@ export async function listJobs(
   }
   const isCut = keysRead < page.ids.length;
   return { jobs, before: isCut ? (page.ids[keysRead - 1] ?? null) : page.before };
+}
+
+/**
+ * The ids of the newest jobs of each status. Each job is read afterwards, once, so that one that
+ * changes its status meanwhile is listed with its new one only.
+ *
+ * @throws HubError INVALID_REQUEST: with a cursor, or with long fields, after which a page ends.
+ */
+async function listIdsPerStatus(
+  reader: Reader,
+  { workspaceId, view, fields, cursor, limitPerStatus = 1 }: ListInput,
+  filter: JobFilter,
+): Promise<JobIdPage> {
+  const hasLongFields = view !== 'summary' || fields.some((field) => field !== 'waitingReason');
+  if (hasLongFields) throw invalidField('/limitPerStatus', 'needs summaries without long fields');
+  if (cursor !== undefined) throw invalidField('/cursor', 'does not go with limitPerStatus');
+  const page = { limit: limitPerStatus, before: null };
+  const pages = await Promise.all(
+    (filter.statuses ?? jobStatuses).map((status) =>
+      listJobIds(reader, workspaceId, { ...filter, statuses: [status] }, page),
+    ),
+  );
+  const ids = new Set(pages.flatMap((each) => each.ids));
+  return { ids: [...ids].sort().reverse(), before: null };
 }
 
 /**
@@ -120,6 +155,8 @@ export interface JobView {
   queuePosition: number | null;
   waitingFor: WaitingFor | null;
   rounds?: JobRound[];
+  messages?: JobMessage[];
+  takesMessages?: true;
 }
 
 /** The job that a request names. */
@@ -169,6 +206,12 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
+    ...(row.message_count > 0 && {
+      messages: (await listMessages(deps.database.reader, row.workspace_id, row.job_id)).map(
+        presentMessage,
+      ),
+    }),
+    ...takesMessages(entry, row),
     ...(entry.attempt > 1 && {
       attempts: await listAttempts(deps.database.reader, row.workspace_id, row.job_id),
     }),

@@ -14,6 +14,8 @@ export interface SessionDeps extends Pick<HubDeps, 'database' | 'clock'> {
 export interface PeopleDeps extends SessionDeps, Pick<HubDeps, 'ids' | 'secretKey'> {
   passwords: PasswordHasher;
   workspaceCreation: WorkspaceCreation;
+  /** The position of now in the changes of a workspace. */
+  changePosition: (workspaceId: string) => string;
   failureDelay: FailureDelay;
   failedSignIns: FailedSignIns;
 }

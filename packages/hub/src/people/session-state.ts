@@ -11,9 +11,11 @@ const SIGNED_OUT = 'Sign in to create a workspace.';
 
 /** The signed-in person, or null, and their workspaces ordered by name. */
 export async function readSessionState(
-  { database: { reader }, workspaceCreation }: Pick<PeopleDeps, 'database' | 'workspaceCreation'>,
+  deps: Pick<PeopleDeps, 'database' | 'workspaceCreation' | 'changePosition'>,
   person: PersonRow | null,
 ): Promise<Omit<SessionState, 'ok'>> {
+  const { workspaceCreation, changePosition } = deps;
+  const { reader } = deps.database;
   const memberships =
     person === null ? [] : await listMembershipsOfPerson(reader, person.person_id);
   const roles = new Map(memberships.map(({ workspace_id, role }) => [workspace_id, role]));
@@ -22,7 +24,8 @@ export async function readSessionState(
     person: person && presentPerson(person),
     workspaces: workspaces.flatMap((workspace) => {
       const role = roles.get(workspace.workspace_id);
-      return role === undefined ? [] : [presentMembership(workspace, role)];
+      if (role === undefined) return [];
+      return [presentMembership(workspace, role, changePosition(workspace.workspace_id))];
     }),
     workspaceRefusal:
       person === null ? SIGNED_OUT : refusalOfCreation(workspaceCreation, [...roles.values()]),

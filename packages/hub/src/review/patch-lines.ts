@@ -7,7 +7,7 @@ export interface PatchPlace {
   lines: string;
 }
 
-/** Replaces a secret in a patch. */
+/** The text that an agent puts in the place of a secret. */
 const REDACTED = '[redacted]';
 
 /**
@@ -46,7 +46,7 @@ function* linesOf(patch: string, { path, side }: PatchPlace): Generator<Line> {
   }
 }
 
-/** The rest of a hunk. */
+/** The rest of a hunk that is read. */
 interface Hunk {
   /** The marks of lines that only this side has, and only the other. */
   marks: readonly [own: string, other: string];

@@ -66,6 +66,7 @@ import { handOverUnseen, recordAnswersSeen } from '../uncertainties/hand-over.ts
 import { bindUncertaintyRoutes } from '../uncertainties/routes.ts';
 import { hasDecisionRequest } from '../uncertainties/store.ts';
 import { attachUploads } from '../uploads/attach.ts';
+import { originOfStore } from '../uploads/bytes/s3-store.ts';
 import { checkBytesPlace, nameOfBytesPlace } from '../uploads/bytes-place.ts';
 import { createArchiveStore, createUploadDeps, type UploadDeps } from '../uploads/deps.ts';
 import { bindUploadRoutes } from '../uploads/routes.ts';
@@ -389,6 +390,7 @@ function bindRoutes(
     integrationSecrets: config.integrationSecrets,
     chatSecrets: config.chatSecrets,
     workspaceCreation: config.workspaceCreation,
+    changePosition: (workspaceId: string) => parts.feed.position(workspaceId),
     get baseUrl() {
       return address.baseUrl;
     },
@@ -420,5 +422,5 @@ function bindRoutes(
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   api.finish();
-  serveConsole(server, consoleDir ?? '');
+  serveConsole(server, consoleDir ?? '', config.s3 === null ? null : originOfStore(config.s3));
 }

@@ -18,8 +18,9 @@ export function presentWorkspace(row: WorkspaceRow): Workspace {
   };
 }
 
-export function presentMembership(row: WorkspaceRow, role: Role): Membership {
-  return { workspaceId: row.workspace_id, slug: row.slug, name: row.name, role };
+/** @param changesAfter the position of now in the changes of the workspace. */
+export function presentMembership(row: WorkspaceRow, role: Role, changesAfter: string): Membership {
+  return { workspaceId: row.workspace_id, slug: row.slug, name: row.name, role, changesAfter };
 }
 
 export function presentCloudAiSettings(row: CloudAiSettingsTable): CloudAiSettings {

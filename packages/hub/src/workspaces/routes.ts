@@ -8,9 +8,14 @@ import { readWorkspaceBySlug } from './store.ts';
 
 type CreationDeps = Parameters<typeof createOwnWorkspace>[0];
 
+interface SettingsDeps extends CreationDeps {
+  /** The position of now in the changes of a workspace. */
+  changePosition: (workspaceId: string) => string;
+}
+
 export function bindWorkspaceRoutes(
   api: Api,
-  deps: CreationDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
+  deps: SettingsDeps & { gatekeeper: Pick<Gatekeeper, 'enterWorkspace'> },
 ): void {
   const { database, gatekeeper } = deps;
   api.bind(endpoints.workspaces.resolve, async ({ slug }, { principal }) => {
@@ -27,11 +32,13 @@ export function bindWorkspaceRoutes(
   bindSettingsRoutes(api, deps);
 }
 
-function bindSettingsRoutes(api: Api, deps: CreationDeps): void {
+function bindSettingsRoutes(api: Api, deps: SettingsDeps): void {
   const { workspaceSettings } = consoleEndpoints;
-  api.bind(workspaceSettings.create, async (input, { principal }) => ({
-    workspace: presentMembership(await createOwnWorkspace(deps, principal, input), 'owner'),
-  }));
+  api.bind(workspaceSettings.create, async (input, { principal }) => {
+    const row = await createOwnWorkspace(deps, principal, input);
+    const position = deps.changePosition(row.workspace_id);
+    return { workspace: presentMembership(row, 'owner', position) };
+  });
   api.bind(workspaceSettings.get, async ({ workspaceId }, { principal }) => {
     const { role, ...settings } = await readSettings(deps, principal, workspaceId);
     return { ...presentSettings(settings), role };

@@ -250,3 +250,14 @@ test('another site cannot open a stream with the cookie of a person', options, a
   assert.equal(crossSite.status, 400);
   assert.equal((await askForStream(url, {})).status, 401);
 });
+
+test('a stream from the position of a session misses nothing after it', options, async (t) => {
+  const world = await setup(t);
+  await world.enqueue();
+  const { workspaces } = await world.browser.call(session.get, {});
+  const jobId = await world.enqueue();
+  const stream = await world.follow(workspaces[0]?.changesAfter);
+  assert.deepEqual((await stream.next())?.event, 'open');
+  const enqueued = [`job ${jobId}`, `jobEvents ${jobId}`];
+  assert.deepEqual(textOf(await stream.until('job', jobId)), enqueued);
+});

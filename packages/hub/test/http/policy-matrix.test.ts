@@ -135,7 +135,7 @@ const verdicts = {
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
   jobsContinue: enqueuers,
-  jobsMessages: readers,
+  jobsTakeMessages: { ...holders, ownJob: 'NOT_ALLOWED' },
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobsBulk: enqueuers,

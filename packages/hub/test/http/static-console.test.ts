@@ -3,13 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Config } from '../../src/start/config.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { startTestHub, type TestHub } from '../support/test-hub.ts';
 
 const PAGE = '<!doctype html><title>Console</title>';
 const SCRIPT = `console.log(${'1 + '.repeat(500)}1)`;
 
-async function setup(t: TestContext) {
+async function setup(t: TestContext, config: Partial<Config> = {}) {
   const folder = makeTempDir(t);
   const consoleDir = join(folder, 'console');
   mkdirSync(join(consoleDir, 'assets'), { recursive: true });
@@ -23,7 +24,7 @@ async function setup(t: TestContext) {
   }
   writeFileSync(join(consoleDir, 'docs', 'start', 'codex.md'), '# Codex');
   writeFileSync(join(folder, 'secret.txt'), 'not for the web');
-  return startTestHub(t, { consoleDir });
+  return startTestHub(t, { consoleDir, config });
 }
 
 function open(hub: TestHub, path: string, headers: Record<string, string> = {}) {
@@ -53,6 +54,18 @@ test('the page is served under every path of the console, with its policy', asyn
     assert.equal(directives.get('script-src'), "script-src 'self'");
     assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/);
   }
+});
+
+test('the page may upload to the object store, and to no other address', async (t) => {
+  const s3 = {
+    ...{ endpoint: 'https://store.example:9000', bucket: 'files', region: 'us-east-1' },
+    ...{ accessKeyId: 'key', secretAccessKey: 'secret', forcePathStyle: false },
+  };
+  const hub = await setup(t, { s3 });
+  const response = await open(hub, '/');
+  const policy = response.headers.get('content-security-policy') ?? '';
+  const connect = policy.split('; ').find((part) => part.startsWith('connect-src'));
+  assert.equal(connect, "connect-src 'self' https://files.store.example:9000");
 });
 
 test('programs get errors as JSON, never the page', async (t) => {

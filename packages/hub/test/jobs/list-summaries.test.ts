@@ -309,3 +309,26 @@ test('a title is one line of at most 200 characters, never half a character', as
   assert.equal(await titleOf('\u6f22'.repeat(150)), `${'\u6f22'.repeat(99)}…`);
   assert.equal(await titleOf(' \n '), '');
 });
+
+test('the newest of each status are listed together, newest first', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId } = h;
+  const running = await h.enqueue();
+  await h.claim();
+  const pending = [await h.enqueue(), await h.enqueue(), await h.enqueue()];
+  const newest = [pending[2]?.jobId, pending[1]?.jobId, running.jobId];
+  const listed = await list(h, { limitPerStatus: 2, fields: ['waitingReason'] });
+  assert.deepEqual(
+    listed.map(({ jobId }) => jobId),
+    newest,
+  );
+  assert.deepEqual(
+    (await list(h, { limitPerStatus: 2, statuses: ['running'] })).map(({ status }) => status),
+    ['running'],
+  );
+  const wrong = [{ view: 'whole' }, { fields: ['prompt'] }, { cursor: 'am9iXzE' }];
+  for (const more of wrong) {
+    const body = { workspaceId, view: 'summary', limitPerStatus: 2, ...more };
+    await h.refuse(jobs.list, body as RequestOf<typeof jobs.list>, 'INVALID_REQUEST');
+  }
+});

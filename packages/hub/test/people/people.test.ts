@@ -35,7 +35,9 @@ test('a person signs in with any spelling of their address, and out again', asyn
     password: PASSWORD,
   });
   assert.deepEqual(state.person, { personId, email, name: 'Ada Lovelace' });
-  assert.deepEqual(state.workspaces, [{ workspaceId, slug: 'acme', name: 'Acme', role: 'owner' }]);
+  const changesAfter = state.workspaces[0]?.changesAfter;
+  const membership = { workspaceId, slug: 'acme', name: 'Acme', role: 'owner', changesAfter };
+  assert.deepEqual(state.workspaces, [membership]);
   assert.deepEqual(await browser.call(session.get, {}), state);
   const secret = browser.cookies.get('sbx_session');
   assert.ok(secret !== undefined);

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
 import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { CHANGE_POSITION_CHARS_MAX } from '../changes.ts';
 import { exampleIds } from '../example-ids.ts';
 import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
 
@@ -23,6 +24,9 @@ export const Membership = Type.Object({
   slug: Text(63),
   name: Text(200),
   role: OneOf(workspaceRoles),
+  changesAfter: Text(CHANGE_POSITION_CHARS_MAX, {
+    description: 'The `after` of changes/stream for what is read after this answer.',
+  }),
 });
 export type Membership = Static<typeof Membership>;
 
@@ -64,7 +68,12 @@ export const examplePerson: Person = {
 export const exampleSessionState: SessionState = {
   ok: true,
   person: examplePerson,
-  workspaces: [{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' }],
+  workspaces: [
+    {
+      ...{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' },
+      changesAfter: '8c1fe2a94b07-1812',
+    },
+  ],
   workspaceRefusal: null,
   firstOwnerPending: false,
 };

@@ -29,6 +29,7 @@ const exampleMembership: Membership = {
   slug: 'acme',
   name: 'Acme',
   role: 'owner',
+  changesAfter: '8c1fe2a94b07-0',
 };
 
 export const workspaceSettings = {

@@ -299,8 +299,9 @@ export interface JobsTable {
   model: string | null;
   /** JSON array of the files for the tool, as they are on the wire; null: none. */
   attachments: string | null;
-  /** How many of its messages are in no round yet. */
-  messages_queued: number;
+  message_count: number;
+  /** The claim generation of the last attempt whose tool takes messages between its turns. */
+  messages_generation: number | null;
 }
 
 export interface JobMessagesTable {
@@ -311,7 +312,9 @@ export interface JobMessagesTable {
   author_id: string;
   author_name: string | null;
   created_at: number;
-  /** The round that has it in its prompt; null: it is queued. */
+  /** When the tool of the job got it. Null: it is queued, or in a round. */
+  delivered_at: number | null;
+  /** The round that has it in its prompt. */
   next_job_id: string | null;
 }
 

@@ -132,6 +132,11 @@ function urlOf({ endpoint, bucket, forcePathStyle }: S3Config, key: string): URL
   return url;
 }
 
+/** The origin of the URLs of objects. */
+export function originOfStore(settings: S3Config): string {
+  return urlOf(settings, '').origin;
+}
+
 async function openRequest(
   settings: S3Config,
   method: string,

@@ -33,7 +33,8 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     verdict TEXT,
     tool TEXT,
     model TEXT,
-    messages_queued INTEGER NOT NULL DEFAULT 0,
+    message_count INTEGER NOT NULL DEFAULT 0,
+    messages_generation BIGINT,
     attachments TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
@@ -186,6 +187,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     author_id TEXT NOT NULL,
     author_name TEXT,
     created_at BIGINT NOT NULL,
+    delivered_at BIGINT,
     next_job_id TEXT,
     PRIMARY KEY (workspace_id, job_id, number)
   )`,
