@@ -46,8 +46,8 @@ function openHistory(gitDir: string, signal?: AbortSignal): LineHistory {
 }
 
 /**
- * The comments that the round got, and those of a round that was canceled before it could tell
- * anything.
+ * The comments that the round got, and those that an earlier round, such as one that was canceled,
+ * has neither answered nor changed the lines of.
  */
 function commentsAsked({ first, replies }: Thread, jobId: string): number[] {
   const isUntold = first.fate?.state !== 'changed';
