@@ -28,6 +28,10 @@ export interface HubClient {
     getDownloadUrl: Call<typeof endpoints.uploads.getDownloadUrl>;
   };
   jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
+  reviewComments: {
+    list: Call<typeof endpoints.reviewComments.list>;
+    answer: Call<typeof endpoints.reviewComments.answer>;
+  };
   uncertainties: {
     createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;
     list: Call<typeof endpoints.uncertainties.list>;

@@ -141,6 +141,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/job-choose.ts'),
   },
   {
+    words: ['review'],
+    group: groups.jobs,
+    summary: 'comment on lines of a result, and send the comments with the next round',
+    load: () => import('./commands/review.ts'),
+  },
+  {
     words: ['job', 'release'],
     group: groups.jobs,
     summary: 'take running jobs from their agents',

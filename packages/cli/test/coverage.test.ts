@@ -25,11 +25,6 @@ const reasons: Readonly<Record<string, string>> = {
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
   'runs.upsertV1': 'For programs that plan runs.',
   'integrationEvents.replay': 'For programs; at the console a trigger is tested instead.',
-  'reviewComments.list': 'Its command and its page come next.',
-  'reviewComments.save': 'Its command and its page come next.',
-  'reviewComments.remove': 'Its page comes next.',
-  'reviewComments.resolve': 'Its command and its page come next.',
-  'reviewComments.answer': 'Its agent comes next.',
   'uploads.create': 'For programs; people attach files at the console later.',
 };
 

@@ -163,6 +163,27 @@ test('the list of tools takes at most 2,500 tokens, counted as characters / 4', 
   await endJob(held);
 });
 
+test('only a round with review comments has a tool to answer them', async () => {
+  const held = await holdJob();
+  const env = { ...held.env, SIGNALBOX_COMMENTS: '2,5' };
+  const client = await connect({ ...held, env });
+  const { tools } = await client.listTools();
+  assert.equal(tools.at(-1)?.name, 'answer_comment');
+  assert.ok(JSON.stringify(tools).length / 4 <= 2_500);
+  const unknown = await call(client, 'answer_comment', { number: 3, word: 'changed', note: 'X.' });
+  assert.ok(unknown.isError);
+  assert.match(unknown.text, /no comment 3 to answer here; there are 2, 5/);
+  const said = { number: 2, word: 'disagree', note: 'It is right as it is.' };
+  assert.match((await call(client, 'answer_comment', said)).text, /beside what git says/);
+  assert.deepEqual(reportOf(held), [{ type: 'answer', ...said }]);
+  const asked = call(client, 'answer_comment', { number: 5, word: 'question', note: 'Which one?' });
+  const [question] = await questionsOf(held.jobId);
+  assert.equal(question?.prompt, 'About review comment 5: Which one?');
+  await answer(question.uncertaintyId, 'The first.', 'answered');
+  assert.equal((await asked).text, 'A person answered: The first.');
+  await endJob(held);
+});
+
 test('no person answers in time: the tool is told to end, and the same question is asked once', async () => {
   const held = await holdJob({ holdMs: 1 });
   const question = { question: 'Which region?', why: 'The bucket is made there.' };

@@ -130,6 +130,15 @@ export interface AgentProtocol {
     /** Decision: waits up to `waitMs` for the answer. `status: "open"` means: call it again. */
     wait: AgentCall<Rows['uncertainties']['wait']>;
   };
+  readonly reviewComments: {
+    /** Review: the comments of the work, read when a round begins. */
+    list: AgentCall<Rows['reviewComments']['list']>;
+    /**
+     * Answer: what the tool says of a comment, sent before `complete`. COMMENT_NOT_FOUND: retention
+     * has deleted it; continue.
+     */
+    answer: AgentCall<Rows['reviewComments']['answer']>;
+  };
   readonly cloudAiJobs: {
     /** Claim, renew, complete for model calls: the same lease and the same races, no logs. */
     claimNext: AgentCall<Rows['cloudAiJobs']['claimNext']>;

@@ -33,6 +33,7 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/guides/good-jobs.md', 'guides/good-jobs', 'Write a good job'),
       page('docs/guides/questions.md', 'guides/questions', 'Questions and answers'),
       page('docs/guides/landing.md', 'guides/landing', 'Land the work'),
+      page('docs/guides/review.md', 'guides/review', 'Review the work'),
       page('docs/guides/several-machines.md', 'guides/several-machines', 'Machines and people'),
       page('docs/guides/agent-service.md', 'guides/agent-service', 'Keep an agent running'),
       page('docs/guides/events-and-triggers.md', 'guides/events-and-triggers', 'Events, triggers'),

@@ -11,7 +11,7 @@ import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory } from '../state-directory.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { createJobRenewal } from './job-calls.ts';
-import { type JobStop, runJob } from './job-run.ts';
+import { type JobEnd, type JobStop, runJob } from './job-run.ts';
 import type { JobSettings } from './job-work.ts';
 
 /** A job held by this agent, from its claim until the hub answers its result. */
@@ -107,7 +107,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     const waitMs = end.toolFailure === null ? 0 : options.onToolFailure(end.toolFailure);
     const completion = end.completion && delay(end.completion, waitMs);
     await logLoop.stop();
-    if (completion !== null) await putResult(options, completion, end.patch, logLoop);
+    if (completion !== null) await putResult(options, completion, end, logLoop);
     emit(finishedEvent(claimed, isCanceled() ? null : completion));
     await end.cleanUp();
     return completion !== null;
@@ -143,7 +143,7 @@ type Completion = NonNullable<Awaited<ReturnType<typeof runJob>>['completion']>;
 async function putResult(
   options: HeldJobOptions,
   completion: Completion,
-  patch: { filesOmitted: number } | null,
+  { patch, answers }: Pick<JobEnd, 'patch' | 'answers'>,
   logLoop: LogLoop,
 ): Promise<void> {
   const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
@@ -151,6 +151,7 @@ async function putResult(
     attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     completion,
     ...(patch === null ? {} : { patch }),
+    ...(answers.length === 0 ? {} : { answers }),
     logOffset: logLoop.uploadedBytes(),
     createdAt: new Date(options.settings.clock.nowMs()).toISOString(),
   });

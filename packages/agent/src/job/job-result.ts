@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { ChildJob, JobOutcome, OutcomeReason } from '@signalbox/contract';
+import type { ChildJob, CommentFate, JobOutcome, OutcomeReason } from '@signalbox/contract';
 import { passingFailures, type ToolFailure } from '../executors/tool-failure.ts';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
@@ -123,6 +123,7 @@ export function completionOf(
   work: JobWork,
   result: JobResult,
   gitEvidence: GitEvidence,
+  commentFates: readonly CommentFate[],
 ): CompleteBody {
   const { claimed, settings, redactor } = work;
   const { outcome, outcomeReason, children, usage = usageOf(work) } = result;
@@ -161,6 +162,7 @@ export function completionOf(
       ? {}
       : { children: children.map((child) => cleanChild(work, child)) }),
     ...(usage === undefined ? {} : { usage }),
+    ...(commentFates.length === 0 ? {} : { commentFates: [...commentFates] }),
     ...(work.session === undefined ? {} : { messagesDelivered: [...work.session.messages.told] }),
   };
 }

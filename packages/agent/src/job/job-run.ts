@@ -26,6 +26,7 @@ import { landWork } from '../landing/land-work.ts';
 import { nameOf } from '../offered-tools.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
+import { answersOf, readFates } from '../review/round-review.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import { budgetLeft, findOverspent } from './job-budget.ts';
@@ -43,6 +44,7 @@ import {
 import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
+import type { CommentAnswer } from './tool-report.ts';
 import { openToolSession, sessionPath, type ToolSession } from './tool-session.ts';
 import { keepWorkRecord } from './work-record.ts';
 
@@ -73,6 +75,8 @@ export interface JobEnd {
   completion: CompleteBody | null;
   /** The patch to upload with it: the job's `patchFile`. Null: nothing is shared. */
   patch: { filesOmitted: number } | null;
+  /** Of the tool, to review comments; sent before the completion. */
+  answers: readonly CommentAnswer[];
   /** The tool's own failure, for every outcome of the job. */
   toolFailure: ToolFailure | null;
   /** Removes the worktree. Separate, because the result must be stored on disk first. */
@@ -108,13 +112,14 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     }
     const canceled = stopOf(options.signal)?.reason === 'canceled' ? resultOfCancel(work) : null;
     const reported = result ?? canceled;
-    const completion = reported === null ? null : completionOf(work, reported, evidence);
+    const fates = reported === null || isKept ? [] : await readFates(work, evidence.commitSha);
+    const completion = reported === null ? null : completionOf(work, reported, evidence, fates);
     if (completion !== null) await keepSession(work);
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
     const clean = () => (isLeft ? Promise.resolve() : cleanUp(work));
-    return { completion, patch, toolFailure, cleanUp: clean };
+    return { completion, patch, answers: answersOf(work), toolFailure, cleanUp: clean };
   } finally {
     await work.log.close();
   }

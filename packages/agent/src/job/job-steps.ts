@@ -5,13 +5,14 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
+import { openReview } from '../review/round-review.ts';
 import { downloadAttachments } from './download-attachments.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
-import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork } from './job-work.ts';
+import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork, type Round } from './job-work.ts';
 import { recordProcess } from './process-record.ts';
 import { openRound } from './round.ts';
 
@@ -110,23 +111,42 @@ async function checkOut(work: JobWork): Promise<void> {
   const user = settings.toolUser;
   const round = await openRound(work, baseSha);
   const knownBase = work.session?.baseSha ?? null;
+  const begin = knownBase ?? round?.branch?.headSha ?? baseSha;
   if (round !== null) {
-    work.round = round;
+    work.round = await addReview(work, round, mirror.gitDir, begin);
     if (knownBase === null && round.branch !== null) work.branch = round.branch.name;
     await writePromptFile(work);
-    work.env = { ...work.env, SIGNALBOX_BRANCH: work.branch };
+    const commentNumbers = work.review?.numbers.join(',') ?? '';
+    work.env = {
+      ...{ ...work.env, SIGNALBOX_BRANCH: work.branch },
+      ...(commentNumbers === '' ? {} : { SIGNALBOX_COMMENTS: commentNumbers }),
+    };
   }
   if (knownBase !== null) {
     const known = { path, evidenceDir, branch: work.branch, baseSha: knownBase, mirror, user };
     work.worktree = known;
     return;
   }
-  const begin = round?.branch?.headSha ?? baseSha;
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     signal,
   );
   await work.session?.keepBase(begin, work.branch);
+}
+
+/** The comments come after the message of the person, and before what the earlier rounds were. */
+async function addReview(
+  work: JobWork,
+  round: Round,
+  gitDir: string,
+  startSha: string,
+): Promise<Round> {
+  const review = await openReview(work, gitDir, startSha);
+  if (review === null) return round;
+  work.review = review;
+  if (review.text === '') return round;
+  const add = (text: string) => `${review.text}\n\n${text}`;
+  return { ...round, news: add(round.news), history: add(round.history) };
 }
 
 /** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */

@@ -7,6 +7,7 @@ import type { WorkBranch } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
+import type { RoundReview } from '../review/comment-fates.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
@@ -55,6 +56,8 @@ export interface JobWork {
   branch: string;
   /** Present if the job continues another, once its worktree is there. */
   round?: Round;
+  /** Present if its work has open review comments. */
+  review?: RoundReview;
   isReadOnly: boolean;
   /** Marks every process of the attempt. */
   mark: string;

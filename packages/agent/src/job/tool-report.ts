@@ -1,4 +1,9 @@
-import { jobKinds } from '@signalbox/contract';
+import {
+  COMMENT_CHARS_MAX,
+  commentAnswerWords,
+  jobKinds,
+  REVIEW_COMMENTS_MAX,
+} from '@signalbox/contract';
 import { z } from 'zod';
 import { type JsonObject, parseObject } from '../executors/json-fields.ts';
 import { appendToToolFile, readToolFile, ToolFileError } from '../process/tool-file.ts';
@@ -42,6 +47,14 @@ const AttachedFile = z.object({
 });
 export type AttachedFile = z.infer<typeof AttachedFile>;
 
+/** An answer of the tool to a review comment. */
+const CommentAnswer = z.object({
+  number: z.number().int().min(1).max(REVIEW_COMMENTS_MAX),
+  word: z.enum(commentAnswerWords),
+  note: text(COMMENT_CHARS_MAX),
+});
+export type CommentAnswer = z.infer<typeof CommentAnswer>;
+
 /** A job to be enqueued with the completion. */
 const SpawnedJob = z.object({ kind: z.enum(jobKinds), prompt: z.string().min(1) });
 export type SpawnedJob = z.infer<typeof SpawnedJob>;
@@ -53,6 +66,7 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('parked'), uncertaintyId: text(200) }),
   z.object({ type: z.literal('evidence'), ...Reported.shape }),
   z.object({ type: z.literal('finding'), ...Finding.shape }),
+  z.object({ type: z.literal('answer'), ...CommentAnswer.shape }),
   z.object({ type: z.literal('file'), ...AttachedFile.shape }),
   z.object({
     type: z.literal('child'),
@@ -76,6 +90,7 @@ export interface ToolReport {
   findings: readonly Finding[];
   files: readonly AttachedFile[];
   children: readonly SpawnedJob[];
+  answers: readonly CommentAnswer[];
   finish: { outcome: (typeof finishOutcomes)[number]; message: string } | null;
   /** Numbers of lines that were left out: a process was ended while it wrote them. */
   torn: readonly number[];
@@ -125,16 +140,36 @@ function readLine(value: JsonObject, index: number): ReportLine {
 }
 
 function reportOf(lines: readonly ReportLine[]): Omit<ToolReport, 'torn'> {
-  const questions = new Map<string, AskedQuestion>();
   const report = {
     evidence: [] as Reported[],
     findings: [] as Finding[],
     files: [] as AttachedFile[],
     children: [] as SpawnedJob[],
+    answers: [] as CommentAnswer[],
     finish: null as ToolReport['finish'],
   };
   for (const line of lines) {
     const { type: _type, ...fields } = line;
+    if (line.type === 'evidence') {
+      report.evidence.push(fields as Reported);
+    } else if (line.type === 'finding') {
+      report.findings.push(fields as Finding);
+    } else if (line.type === 'file') {
+      report.files.push(fields as AttachedFile);
+    } else if (line.type === 'answer') {
+      report.answers.push(fields as CommentAnswer);
+    } else if (line.type === 'child') {
+      report.children.push(line.job);
+    } else if (line.type === 'finish') {
+      report.finish = { outcome: line.outcome, message: line.message };
+    }
+  }
+  return { questions: questionsOf(lines), ...report };
+}
+
+function questionsOf(lines: readonly ReportLine[]): AskedQuestion[] {
+  const questions = new Map<string, AskedQuestion>();
+  for (const line of lines) {
     if (line.type === 'asked') {
       const { uncertaintyId, prompt } = line;
       const state = questions.get(uncertaintyId)?.state ?? 'open';
@@ -142,17 +177,7 @@ function reportOf(lines: readonly ReportLine[]): Omit<ToolReport, 'torn'> {
     } else if (line.type === 'answered' || line.type === 'parked') {
       const asked = questions.get(line.uncertaintyId);
       if (asked !== undefined) questions.set(line.uncertaintyId, { ...asked, state: line.type });
-    } else if (line.type === 'evidence') {
-      report.evidence.push(fields as Reported);
-    } else if (line.type === 'finding') {
-      report.findings.push(fields as Finding);
-    } else if (line.type === 'file') {
-      report.files.push(fields as AttachedFile);
-    } else if (line.type === 'child') {
-      report.children.push(line.job);
-    } else {
-      report.finish = { outcome: line.outcome, message: line.message };
     }
   }
-  return { questions: [...questions.values()], ...report };
+  return [...questions.values()];
 }

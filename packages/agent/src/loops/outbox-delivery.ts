@@ -20,9 +20,9 @@ interface ResultPlace {
 }
 
 /**
- * Sends the rest of an attempt's output and its patch, then its result; in this order, because the
- * hub rejects output of a finished job, and the result names the upload. Returns the hub's answer,
- * or the failure if there is no answer yet.
+ * Sends the rest of an attempt's output, the answers to review comments and the patch, then the
+ * result; in this order, because the hub rejects the others of a finished job, and the result names
+ * the upload. Returns the hub's answer, or the failure if there is no answer yet.
  */
 export async function deliverEntry(
   client: HubClient,
@@ -40,6 +40,7 @@ export async function deliverEntry(
   }
   try {
     const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
+    await sendAnswers(client, entry, options);
     const { completion } = await sendPatch(client, entry, place, options);
     const answer = await client.jobs.complete(completion, options);
     return { accepted: true, status: answer.result.status };
@@ -133,6 +134,26 @@ function judgeUpload(error: unknown): 'refused' | 'failed' | 'hub_away' {
   if (failure.kind === 'refused') return 'refused';
   if (failure.kind === 'unauthorized' || !(error instanceof ApiError)) return 'hub_away';
   return failure.isPathUnknown ? 'refused' : 'failed';
+}
+
+/** An answer to a comment that the hub refuses must not block the result. */
+async function sendAnswers(
+  client: HubClient,
+  { attempt, answers = [] }: OutboxEntry,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<void> {
+  const { workspaceId, jobId, agentId, claimGeneration } = attempt;
+  for (const answer of answers) {
+    const body = { workspaceId, jobId, agentId, claimGeneration, ...answer };
+    try {
+      await client.reviewComments.answer(body, options);
+    } catch (error) {
+      const failure = judgeFailure(error);
+      if (failure.kind !== 'refused' && !(failure.kind === 'retry' && failure.isPathUnknown)) {
+        throw error;
+      }
+    }
+  }
 }
 
 async function sendLog(

@@ -2,6 +2,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { CompleteBody } from '../hub-client.ts';
 import type { Attempt } from '../job/attempt.ts';
+import type { CommentAnswer } from '../job/tool-report.ts';
 import {
   readJsonFile,
   type StateDirectory,
@@ -15,6 +16,8 @@ export interface OutboxEntry {
   completion: CompleteBody;
   /** The patch in the job's directory that the evidence is to name. */
   patch?: { filesOmitted: number; failures?: number };
+  /** Of the tool, to review comments. */
+  answers?: readonly CommentAnswer[];
   /** Bytes of the attempt's log file that the hub has received. */
   logOffset: number;
   createdAt: string;

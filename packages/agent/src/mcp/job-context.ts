@@ -14,6 +14,8 @@ export interface JobContext {
   readonly roots: readonly string[];
   /** How long a question waits for its answer before the tool is told to end. */
   readonly holdMs: number;
+  /** The review comments that the tool is to answer. */
+  readonly comments: readonly number[];
   readonly redactor: Redactor;
 }
 
@@ -54,6 +56,15 @@ export function openJobContext(env: NodeJS.ProcessEnv): JobContext {
     reportFile: need('SIGNALBOX_REPORT_FILE'),
     roots: [need('SIGNALBOX_WORKTREE'), ...(resultFile ? [dirname(resultFile)] : [])],
     holdMs: Number.isSafeInteger(holdMs) && holdMs > 0 ? holdMs : HOLD_MS_DEFAULT,
+    comments: numbersOf(env.SIGNALBOX_COMMENTS),
     redactor,
   };
+}
+
+function numbersOf(list = ''): number[] {
+  return list
+    .split(',')
+    .map(Number)
+    .filter(Number.isSafeInteger)
+    .filter((number) => number > 0);
 }

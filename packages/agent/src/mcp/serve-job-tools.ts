@@ -5,7 +5,7 @@ import { JOB_SERVER_NAME } from '../executors/job-server.ts';
 import { ResultFileError } from '../job/result-file.ts';
 import type { JobContext } from './job-context.ts';
 import { JobToolError } from './job-tool-error.ts';
-import { jobTools } from './tool-table.ts';
+import { toolsOf } from './tool-table.ts';
 
 const instructions =
   'Tools of the job that you work on. Use ask_person for anything that only a person can decide.';
@@ -32,7 +32,7 @@ export async function serveJobTools(
 
 function createServer(context: JobContext, version: string): McpServer {
   const server = new McpServer({ name: JOB_SERVER_NAME, version }, { instructions });
-  for (const { name, description, input, isReading, run } of jobTools) {
+  for (const { name, description, input, isReading, run } of toolsOf(context)) {
     server.registerTool(
       name,
       {

@@ -1,4 +1,9 @@
-import { jobKinds, uncertaintyKinds } from '@signalbox/contract';
+import {
+  COMMENT_CHARS_MAX,
+  commentAnswerWords,
+  jobKinds,
+  uncertaintyKinds,
+} from '@signalbox/contract';
 import { z } from 'zod';
 import { jsonBytes } from '../job/text-limits.ts';
 import {
@@ -180,6 +185,35 @@ export const jobTools: readonly JobTool[] = [
     },
   }),
 ];
+
+/** Only in rounds that got review comments. */
+const answerComment = defineTool({
+  name: 'answer_comment',
+  description:
+    'Answer a review comment: changed, disagree with the reason, or question for its author. A ' +
+    'question is asked as by ask_person.',
+  input: z.object({
+    number: z.number().int().min(1),
+    word: z.enum(commentAnswerWords),
+    note: z.string().min(1).max(COMMENT_CHARS_MAX),
+  }),
+  async run(context, answer, signal) {
+    const { number, word, note } = answer;
+    if (!context.comments.includes(number)) {
+      const known = context.comments.join(', ');
+      throw new JobToolError(`There is no comment ${number} to answer here; there are ${known}.`);
+    }
+    await appendToReport(context.reportFile, { type: 'answer', ...answer });
+    if (word !== 'question') return 'Noted. People see it beside what git says of the lines.';
+    const question = { question: `About review comment ${number}: ${note}` };
+    return wordsOf(await askPerson(context, question, { waitMs: context.holdMs, signal }), true);
+  },
+});
+
+/** The tools of a job. */
+export function toolsOf({ comments }: Pick<JobContext, 'comments'>): readonly JobTool[] {
+  return comments.length === 0 ? jobTools : [...jobTools, answerComment];
+}
 
 /** The words by which a tool learns what became of its question. */
 export function wordsOf({ uncertaintyId, status, answer }: PersonAnswer, hasWaited: boolean) {
