@@ -314,7 +314,18 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await send('Handle the empty list, too.', 'Send');
     await page.getByText('waits for the end of this job').waitFor();
     assert.deepEqual(await auditSchemes(page, 'job-message'), []);
-    await client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done', message: 'Added.' });
+    // The agent of the job reports that its tool takes messages.
+    const take = { workspaceId, agentId, jobId, claimGeneration: 1 };
+    await client.jobs.takeMessages(take);
+    await page.getByText('waits for the end of this turn').waitFor();
+    await send('And a test.', 'Send');
+    await page.getByText('And a test.').waitFor();
+    await client.jobs.takeMessages({ ...take, delivered: [2] });
+    await page.getByText(/· delivered/).waitFor();
+    await client.jobs.complete({
+      ...{ workspaceId, agentId, jobId, outcome: 'done', message: 'Added.' },
+      messagesDelivered: [2],
+    });
     await page.getByRole('link', { name: 'in the next round' }).click();
     const rounds = page.getByRole('list', { name: 'Rounds' });
     await rounds.getByRole('link', { name: 'Round 2, pending' }).waitFor();

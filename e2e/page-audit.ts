@@ -146,9 +146,10 @@ function auditTargets(): string[] {
   const faults: string[] = [];
   for (const control of document.querySelectorAll('button, select, input, summary, a[href]')) {
     const { width, height } = control.getBoundingClientRect();
-    // Numbers of log lines, too: a line is as high as its text, and Tab and keys reach it as well.
+    // Numbers of lines, too: a line is as high as its text, and Tab and keys reach it as well.
     const isInSentence =
-      getComputedStyle(control).display === 'inline' || control.matches('[role=log] a');
+      getComputedStyle(control).display === 'inline' ||
+      control.matches('[role=log] a, .review-number');
     // A label is a part of the target; so is what a link lays over its whole row.
     const isWidened =
       control.matches('label input, .sr-only, input[aria-hidden=true]') ||

@@ -14,7 +14,7 @@ const afterwards = Array.from({ length: 4 }, () => say('A name'));
 const play = (...turns: Turn[]) => [...turns, ...afterwards];
 
 /** A command that no rule allows. Codex asks only about what its sandbox would refuse. */
-function outsideCall(tool: AcpTool, name: string) {
+export function outsideCall(tool: AcpTool, name: string) {
   const command = `touch ${name}`;
   if (tool !== 'codex') return { tool: 'shell', command } as const;
   const input = { cmd: command, sandbox_permissions: 'require_escalated', justification: 'Test' };
@@ -57,7 +57,7 @@ async function crash(bench: AcpBench, pattern: RegExp): Promise<string> {
 }
 
 /** The program of a tool, and the process that speaks ACP for it. */
-const programs: Readonly<Record<AcpTool, { tool: RegExp; adapter: RegExp }>> = {
+export const programs: Readonly<Record<AcpTool, { tool: RegExp; adapter: RegExp }>> = {
   claude: { tool: /\/claude-code-[^/ ]+\/claude /, adapter: /claude-agent-acp/ },
   codex: { tool: /codex-0\.[^/ ]+\/.* app-server/, adapter: /codex-acp\/dist/ },
   opencode: { tool: /bin\/opencode acp/, adapter: /bin\/opencode acp/ },

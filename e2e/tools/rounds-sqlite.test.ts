@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { git } from '../git-clone.ts';
 import { callConsole } from '../person.ts';
-import { type AcpBench, type AcpEnd, acpTools, startAcpBench } from './acp-bench.ts';
+import { type AcpBench, type AcpEnd, acpTools, processesOf, startAcpBench } from './acp-bench.ts';
+import { outsideCall, programs } from './acp-scenarios.ts';
 import { toolMissing } from './install-tool.ts';
-import { say, type Turn, write } from './turns.ts';
+import { hang, say, type Turn, use, write } from './turns.ts';
 
 /** Codex calls its model after the work too, to name the session. */
 const afterwards = Array.from({ length: 4 }, () => say('A name'));
@@ -68,6 +69,37 @@ for (const tool of ['claude', 'codex'] as const) {
       assert.match(round.asked, /One is written\./, 'the answer of the first round');
       assert.match(round.asked, /Write two\./);
       assert.doesNotMatch(round.asked, /Round 1 was asked/, 'the session knows it');
+    });
+
+    it('a message reaches the session between turns, once, although the tool is killed', async () => {
+      const { bench } = acp;
+      const { workspaceId, cookie } = bench.person;
+      const ask = use(outsideCall(tool, join(bench.folder, 'outside')));
+      // The tool is killed while the model does not answer to the message.
+      const jobId = await acp.enqueue(play(ask, say('One.'), hang(), say('Two.')));
+      const [question] = await acp.questions(jobId);
+      assert.ok(question);
+      const body = { workspaceId, jobId, message: 'Handle the empty list.' };
+      const { answer } = await callConsole(bench.hub.baseUrl, 'jobs/continue', body, cookie);
+      assert.equal(answer.takesMessages, true);
+      await acp.answer(question, question.options[0]?.value ?? '');
+      await acp.modelCalls(jobId, 3);
+      assert.match(JSON.stringify(bench.model.requests.at(-1)?.body), /Message 1 to /);
+      const [running] = processesOf(jobId).filter(({ line }) => programs[tool].tool.test(line));
+      assert.ok(running);
+      process.kill(running.pid, 'SIGKILL');
+      const end = await acp.end(jobId);
+      assert.equal(end.job.status, 'done', end.log);
+      const asked = JSON.stringify(bench.model.requests.at(-1)?.body);
+      assert.equal(asked.match(/Message 1 to /g)?.length, 1, 'it was told once');
+      assert.doesNotMatch(asked, /You may have it already/);
+      const read = { workspaceId, jobId };
+      const { answer: after } = await callConsole(bench.hub.baseUrl, 'jobs/get', read, cookie);
+      const messages = after.messages as { state: string }[];
+      assert.deepEqual(
+        messages.map(({ state }) => state),
+        ['delivered'],
+      );
     });
 
     it('without the record of the session, a new one is told of the earlier round', async () => {

@@ -31,6 +31,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
   repositories: ['repositories', 'token_repositories'],
+  review: ['review_comments'],
   runs: ['runs', 'run_milestones'],
   tokens: ['tokens'],
   triggers: ['triggers', 'trigger_firings'],

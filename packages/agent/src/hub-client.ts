@@ -21,6 +21,7 @@ export interface HubClient {
     heartbeat: Call<typeof endpoints.jobs.heartbeat>;
     complete: Call<typeof endpoints.jobs.complete>;
     get: Call<typeof endpoints.jobs.get>;
+    takeMessages: Call<typeof endpoints.jobs.takeMessages>;
   };
   uploads: {
     create: Call<typeof endpoints.uploads.create>;

@@ -25,6 +25,11 @@ const reasons: Readonly<Record<string, string>> = {
   'cloudAiJobs.get': 'For programs that enqueue such calls.',
   'runs.upsertV1': 'For programs that plan runs.',
   'integrationEvents.replay': 'For programs; at the console a trigger is tested instead.',
+  'reviewComments.list': 'Its command and its page come next.',
+  'reviewComments.save': 'Its command and its page come next.',
+  'reviewComments.remove': 'Its page comes next.',
+  'reviewComments.resolve': 'Its command and its page come next.',
+  'reviewComments.answer': 'Its agent comes next.',
   'uploads.create': 'For programs; people attach files at the console later.',
 };
 
@@ -78,7 +83,7 @@ test('every row of the contract has a command, a page of the console, or a writt
 
 test('rows that people need in a terminal are called by commands', () => {
   const needed = ['list', 'get', 'addResolution'].map((verb) => `uncertainties.${verb}`);
-  const others = ['jobs.bulk', 'jobs.retry', 'jobs.continue', 'jobs.messages'];
+  const others = ['jobs.bulk', 'jobs.retry', 'jobs.continue'];
   const logs = ['jobs.log', 'jobs.searchLog', 'jobs.downloadLog'];
   const queue = ['queue.pause', 'queue.resume', 'queue.listPauses'];
   for (const name of [...needed, ...others, ...logs, ...queue]) {

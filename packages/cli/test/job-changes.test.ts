@@ -248,14 +248,22 @@ test('job continue leaves a message with a job that has not ended', async () => 
   const id = jobId.slice(-8);
   assert.match(stdout, new RegExp(`^✔ ${id} keeps the message: when it is done, .*next round`));
   const shown = (await run(['job', jobId])).stdout;
-  assert.match(shown, /Messages for the next round\n {2}The empty list, too \(.+\)\n/);
+  assert.match(shown, /Messages\n {2}The empty list, too \(.+; waits for the next round\)\n/);
   const { messages } = await json(['job', jobId]);
   assert.deepEqual([messages.length, messages[0].state], [1, 'queued']);
   const claimed = await claim();
   assert.equal(claimed.jobId, jobId);
-  await client().jobs.complete({ ...claimed, outcome: 'done' });
-  assert.doesNotMatch((await run(['job', jobId])).stdout, /Messages for/);
-  assert.equal((await nextRound(jobId)).prompt, 'The empty list, too');
+  // Its agent reports that the tool takes messages.
+  await client().jobs.takeMessages({ ...claimed, claimGeneration: 1 });
+  const taken = await run(['job', 'continue', jobId, 'And a test']);
+  assert.match(taken.stdout, /its tool gets it at the end of this turn, or .*next round/);
+  assert.match((await run(['job', jobId])).stdout, /And a test \(.+; waits for the end of this/);
+  await client().jobs.complete({ ...claimed, outcome: 'done', messagesDelivered: [2] });
+  const after = (await run(['job', jobId])).stdout;
+  const next = await nextRound(jobId);
+  assert.match(after, new RegExp(`list, too \\(.+; in the next round, ${next.jobId.slice(-8)}`));
+  assert.match(after, /And a test \(.+; delivered .+\)\n/);
+  assert.equal(next.prompt, 'The empty list, too');
 });
 
 test('job open prints the address of the page', async () => {

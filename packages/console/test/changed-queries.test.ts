@@ -12,6 +12,9 @@ describe('a change of a record', () => {
     expect(isMadeOld(['job-log', 'ws_1', 'job_1', 1], { kind: 'jobEvents', id: 'job_1' })).toBe(
       true,
     );
+    const comment = { kind: 'reviewComment', id: 'job_1' } as const;
+    expect(isMadeOld(['review-comments', 'ws_1', 'job_1'], comment)).toBe(true);
+    expect(isMadeOld(['review-comments', 'ws_1', 'job_2'], comment)).toBe(false);
     expect(isMadeOld(['job', 'ws_1', 'job_2'], { kind: 'uncertainty', id: 'unc_1' })).toBe(true);
     expect(isMadeOld(['members', 'ws_1'], job)).toBe(false);
   });

@@ -96,6 +96,8 @@ export interface AgentProtocol {
      * that the hub can end the job at once. A result sent now is refused with JOB_CANCELED.
      */
     heartbeat: AgentCall<Rows['jobs']['heartbeat']>;
+    /** Messages of people, when the tool starts and when a turn ends. Optional: see `complete`. */
+    takeMessages: AgentCall<Rows['jobs']['takeMessages']>;
     /**
      * Complete: reports the outcome with its evidence, exactly once. Write the result to disk
      * before sending it (the outbox), and send it until the hub answers, also after a restart:

@@ -17,6 +17,7 @@ import { jobPatch } from './endpoints/job-patch.ts';
 import { jobs } from './endpoints/jobs.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
+import { reviewComments } from './endpoints/review-comments.ts';
 import { runs } from './endpoints/runs.ts';
 import { tokens } from './endpoints/tokens.ts';
 import { triggers } from './endpoints/triggers.ts';
@@ -41,6 +42,7 @@ export const endpoints = {
   repositories,
   jobs: { ...jobs, ...jobLog, ...jobActivity, ...jobPatch },
   jobEvents,
+  reviewComments,
   queue,
   runs,
   uncertainties,

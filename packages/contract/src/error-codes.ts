@@ -31,6 +31,7 @@ export const errorCodes = {
     400,
     'The agent is stopping or has stopped; start it on its machine, then send the command.',
   ],
+  COMMENT_NOT_FOUND: [400, 'No such review comment in this workspace.'],
   UNCERTAINTY_NOT_FOUND: [400, 'No such uncertainty in this workspace.'],
   UPLOAD_NOT_FOUND: [400, 'No such upload in this workspace, or its bytes have not arrived.'],
   UPLOAD_MISMATCH: [

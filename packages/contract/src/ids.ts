@@ -13,6 +13,7 @@ export const idPrefixes = {
   run: 'run',
   uncertainty: 'unc',
   decisionRequest: 'dec',
+  comment: 'com',
   resolution: 'res',
   cloudAiJob: 'aij',
   contextItem: 'ctx',

@@ -40,6 +40,7 @@ const tagDescriptions: Record<string, string> = {
   Administration: 'Members and tokens of a workspace, for people on their own machines.',
   Agents: "Programs that take jobs, on developers' machines and in CI.",
   Repositories: 'The hub knows them by a hash of their remote URL, never by the URL itself.',
+  Review: 'Comments of people on lines of a result, which a round gets and answers.',
   Jobs: 'The queue: enqueue, claim under a lease, renew the lease, complete with evidence.',
   'Job events': 'The timeline of a job.',
   Runs: 'Goals in a repository, towards which jobs work.',

@@ -78,6 +78,7 @@ const kindWords: Record<IdKind, string> = {
   run: 'run',
   uncertainty: 'uncertainty',
   decisionRequest: 'decision request',
+  comment: 'review comment',
   resolution: 'resolution',
   cloudAiJob: 'cloud AI job',
   contextItem: 'context item',

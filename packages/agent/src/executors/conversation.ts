@@ -27,6 +27,7 @@ export interface ConversationHost {
   readonly clock: Clock;
   readonly session: SessionMemory;
   readonly questions: QuestionDesk;
+  readonly messages: MessageDesk;
   /**
    * Waits until a question of the job's own tools has had no answer for too long.
    *
@@ -87,6 +88,40 @@ export interface SessionMemory {
   readonly isPromptTold: boolean;
   /** Durable: the prompt and these answers are not told again. */
   keepTold(answers: readonly KnownAnswer[]): Promise<void>;
+  /** The messages to the job that the session has, by their numbers. */
+  readonly messages: SessionMessages;
+  keepMessages(messages: SessionMessages): Promise<void>;
+}
+
+export interface SessionMessages {
+  /** The tool has shown that it has them. */
+  told: readonly number[];
+  /** They were sent, and the tool may have ended before it read them. */
+  sent: readonly number[];
+}
+
+/** A message of a person to the job. */
+export interface KnownMessage {
+  number: number;
+  text: string;
+  /** It was sent before, and nothing shows whether the session has it. */
+  isDoubtful: boolean;
+}
+
+/** The messages of people to a job, for a tool that takes them between its turns. */
+export interface MessageDesk {
+  /**
+   * The messages that the session does not have, when the tool has begun or resumed it.
+   *
+   * @param shown what the session shows of its earlier prompts; null: it shows nothing.
+   */
+  begin(session: { isResumed: boolean; shown: string | null }): Promise<readonly KnownMessage[]>;
+  /** The same when a turn has ended. None if the hub does not answer. */
+  next(): Promise<readonly KnownMessage[]>;
+  /** Durable, before the tool gets them. */
+  sending(messages: readonly KnownMessage[]): Promise<void>;
+  /** The tool works on what it was sent. */
+  received(): Promise<void>;
 }
 
 /** An answer to a question of the job. */

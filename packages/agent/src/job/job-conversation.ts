@@ -9,6 +9,7 @@ import { runProcess } from '../process/process-run.ts';
 import type { StopReason } from './attempt.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
+import { HubMessages } from './messages.ts';
 import { untilParked } from './parked-question.ts';
 import { recordProcess } from './process-record.ts';
 import { HubQuestions } from './questions.ts';
@@ -39,6 +40,10 @@ export async function runConversation(
       client: settings.client,
       backoff: () => createBackoff(Math.random),
       holdMs: settings.holdMs,
+    }),
+    messages: new HubMessages({
+      ...{ client: settings.client, attempt: claimed, session, clock, signal: work.signal },
+      backoff: () => createBackoff(Math.random),
     }),
     untilParked: (signal) => untilParked(work, signal),
     startTool: (start) => startTool(work, cwd, start),

@@ -161,6 +161,7 @@ export function completionOf(
       ? {}
       : { children: children.map((child) => cleanChild(work, child)) }),
     ...(usage === undefined ? {} : { usage }),
+    ...(work.session === undefined ? {} : { messagesDelivered: [...work.session.messages.told] }),
   };
 }
 

@@ -6,16 +6,16 @@ import {
   type QuestionDesk,
   type Reply,
 } from '../executors/conversation.ts';
-import { type HubClient, judgeFailure } from '../hub-client.ts';
+import type { HubClient } from '../hub-client.ts';
 import type { Backoff } from '../loops/backoff.ts';
 import type { Attempt } from './attempt.ts';
 import { JobFailure } from './job-work.ts';
 import { cleanText, fitText } from './text-limits.ts';
 import type { QuestionRecord, ToolSession } from './tool-session.ts';
+import { untilAnswered } from './until-answered.ts';
 
 /** Below 30 s, after which many proxies close an idle connection. */
 const WAIT_MS_MAX = 25_000;
-const CALL_TIMEOUT_MS = 15_000;
 const PROMPT_BYTES_MAX = 8_000;
 const CONTEXT_BYTES_MAX = 120_000;
 /** The contract's limit of options. */
@@ -141,26 +141,13 @@ export class HubQuestions implements QuestionDesk {
     throw new JobFailure('agent', 'answer_taken', summary, { recommendedDelayMs: 0 });
   }
 
-  /** Repeats a call until the hub answers: an unavailable hub costs time, and no answer. */
-  async #retry<Answer>(
+  #retry<Answer>(
     signal: AbortSignal,
     call: (timeoutMs: number) => Promise<Answer>,
   ): Promise<Answer> {
-    const backoff = this.#options.backoff();
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await call(CALL_TIMEOUT_MS);
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = judgeFailure(error);
-        if (failure.kind === 'refused') {
-          throw new JobFailure('agent', 'question_refused', failure.message);
-        }
-        const retryAfterMs = failure.kind === 'retry' ? failure.retryAfterMs : 0;
-        await this.#options.clock.sleep(backoff.nextDelayMs(retryAfterMs), signal);
-      }
-    }
+    const { clock, backoff } = this.#options;
+    const means = { clock, backoff: backoff(), refusal: 'question_refused' };
+    return untilAnswered(means, signal, call);
   }
 }
 

@@ -1,8 +1,12 @@
 import type { Job } from '@signalbox/contract';
 import { mirrorOf } from '../git/git-mirror.ts';
+import { branchOf } from '../git/git-worktree.ts';
 import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
+import type { HubClient } from '../hub-client.ts';
+import { attemptKey } from './attempt.ts';
 import type { JobWork, Round } from './job-work.ts';
 import { fitText } from './text-limits.ts';
+import { workIdOf } from './work-record.ts';
 
 /** More rounds than these are not told of. */
 const ROUNDS_TOLD_MAX = 10;
@@ -12,10 +16,10 @@ const TEXT_BYTES_MAX = 4_000;
 export async function openRound(work: JobWork, baseSha: string): Promise<Round | null> {
   const { job } = work.claimed;
   if (!job.continuesJobId) return null;
-  const earlier = await readEarlierRounds(work, job.continuesJobId);
-  const last = earlier.findLast(({ evidence }) => isCommit(evidence?.commitSha));
-  const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.evidence ?? {};
-  const isKnown = isWorkBranch(branch) && isCommit(commitSha);
+  const { earlier, jobIds } = await readEarlierRounds(work, job.continuesJobId);
+  const last = earlier.findLast(({ job }) => isCommit(job.evidence?.commitSha));
+  const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.job.evidence ?? {};
+  const isKnown = isBranchOf(jobIds, branch) && isCommit(commitSha);
   const known = isKnown && {
     ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
     workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
@@ -30,29 +34,43 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   return { number, branch: branchFound, news, history: `${news}\n\n${historyOf(work, earlier)}` };
 }
 
-/** Evidence is the claim of some agent: a round commits to no branch of a person. */
-function isWorkBranch(name: unknown): name is string {
-  return typeof name === 'string' && /^signalbox\/[\w-]+$/.test(name);
+/**
+ * Whether a branch is that of an attempt of this work. Evidence is the claim of some agent: a round
+ * commits to no branch of a person, and to none of another work.
+ */
+function isBranchOf(jobIds: readonly string[], name: unknown): name is string {
+  if (typeof name !== 'string') return false;
+  const attempt = Number(/-(\d+)$/.exec(name)?.[1]);
+  return jobIds.some((jobId) => name === branchOf(attemptKey(jobId, attempt)));
 }
 
 function isCommit(sha: unknown): sha is string {
   return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
 }
 
-/** Oldest first. Retention may have deleted some of them. */
+type JobAnswer = Awaited<ReturnType<HubClient['jobs']['get']>>;
+
+interface EarlierRound {
+  job: Job;
+  /** Those that its tool got while it ran. */
+  messages: string[];
+}
+
+/** Oldest first. Retention may have deleted some of them. `jobIds`: those of the whole work. */
 async function readEarlierRounds({ settings, claimed, signal }: JobWork, newest: string) {
   const { workspaceId } = claimed;
-  const rounds: Job[] = [];
+  const earlier: EarlierRound[] = [];
+  const jobIds = [workIdOf(claimed.job)];
   let jobId: string | null = newest;
-  while (jobId !== null && rounds.length < ROUNDS_TOLD_MAX) {
-    const { job }: { job: Job } = await settings.client.jobs.get(
-      { workspaceId, jobId },
-      { signal },
-    );
-    rounds.unshift(job);
+  while (jobId !== null && earlier.length < ROUNDS_TOLD_MAX) {
+    const read: JobAnswer = await settings.client.jobs.get({ workspaceId, jobId }, { signal });
+    const { job, rounds = [], messages = [] } = read;
+    if (earlier.length === 0) jobIds.push(...rounds.map((round) => round.jobId));
+    const delivered = messages.filter(({ state }) => state === 'delivered');
+    earlier.unshift({ job, messages: delivered.map(({ text }) => text) });
     jobId = job.continuesJobId;
   }
-  return rounds;
+  return { earlier, jobIds };
 }
 
 function describe(found: FoundBranch | null, name: string | null): string {
@@ -73,11 +91,11 @@ function describe(found: FoundBranch | null, name: string | null): string {
   return `It continues the branch ${name}, to which a person has added ${commits}: keep them.`;
 }
 
-function historyOf({ mark, redactor }: JobWork, rounds: readonly Job[]): string {
+function historyOf({ mark, redactor }: JobWork, rounds: readonly EarlierRound[]): string {
   const cut = (text: string) => fitText(redactor.redact(text), TEXT_BYTES_MAX);
   const told = rounds.map(
-    ({ round, prompt, status, message }) =>
-      `Round ${round} was asked:\n${cut(prompt)}\n` +
+    ({ job: { round, prompt, status, message }, messages }) =>
+      `Round ${round} was asked:\n${cut([prompt, ...messages].join('\n\n'))}\n` +
       `Its result (${status}):\n${cut(message ?? '')}`,
   );
   return [

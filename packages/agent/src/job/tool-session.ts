@@ -1,7 +1,12 @@
 import { access, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job } from '@signalbox/contract';
-import type { KnownAnswer, Reply, SessionMemory } from '../executors/conversation.ts';
+import type {
+  KnownAnswer,
+  Reply,
+  SessionMemory,
+  SessionMessages,
+} from '../executors/conversation.ts';
 import { isObject } from '../executors/json-fields.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
@@ -25,6 +30,7 @@ interface SessionRecord {
   questions: QuestionRecord[];
   /** Uncertainties whose answers the tool was told of. */
   told: string[];
+  messages: SessionMessages;
 }
 
 /** A question that the tool of a job has asked. */
@@ -85,7 +91,7 @@ export async function openToolSession(options: {
     ...{ workspaceId: claimed.workspaceId, jobId: claimed.jobId, executor: options.executor },
     ...{ claimGeneration: claimed.claimGeneration, sessionId: before?.sessionId ?? null },
     ...{ costUsd: before?.costUsd ?? 0, branch: options.branch, isPromptTold: false },
-    ...{ baseSha: null, questions: [], told: [] },
+    ...{ baseSha: null, questions: [], told: [], messages: { told: [], sent: [] } },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
   const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
@@ -183,6 +189,13 @@ function createSession(
       record.isPromptTold = true;
       const ids = answers.map(({ uncertaintyId }) => uncertaintyId);
       record.told = [...new Set([...record.told, ...ids])];
+      await save();
+    },
+    get messages() {
+      return record.messages;
+    },
+    async keepMessages(messages) {
+      record.messages = messages;
       await save();
     },
     remove: () => removeToolTree(path),

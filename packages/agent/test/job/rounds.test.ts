@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setupAcp } from '../support/acp-harness.ts';
-import { git } from '../support/harness.ts';
+import { scriptedAgent, setupAcp } from '../support/acp-harness.ts';
+import { git, makeRepository } from '../support/harness.ts';
+
+const agentProcess = join(import.meta.dirname, '../support/acp-agent-process.ts');
 
 /** A job that is done, on a branch with one file, by an agent that keeps running. */
 async function setup(t: TestContext) {
@@ -121,26 +126,89 @@ test('a branch that a person has checked out is not moved', async (t) => {
   assert.match(await h.output(second.jobId), /the commits are on signalbox\//);
 });
 
-test('evidence that names a branch of a person is not believed', async (t) => {
+test('evidence that names a branch of a person, or of another work, is not believed', async (t) => {
   const h = await setupAcp(t);
   const { workspaceId, repoId, clone, directory } = h;
   git(clone, 'remote', 'add', 'origin', clone);
-  git(clone, 'switch', '--quiet', '--create', 'release');
-  git(clone, 'mv', 'README.md', 'RELEASE.md');
-  git(clone, 'commit', '--quiet', '-m', 'Release');
-  const release = git(clone, 'rev-parse', 'release');
-  git(clone, 'switch', '--quiet', '-');
-  const jobId = await h.enqueue('write one.txt');
+  const foreign = ['release', 'signalbox/job_2j78s1e000205pubchr8-1', 'signalbox/-NaN'];
   const { agentId } = await h.client.agents.heartbeat({
     ...{ workspaceId, displayName: 'other', machineFingerprint: 'other' },
     capabilities: { canWrite: true, reposAllowed: [repoId] },
   });
-  await h.client.jobs.claimNext({ workspaceId, agentId });
-  const evidence = { branch: 'release', commitSha: release, pushedTo: 'origin' };
-  await h.client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done', evidence });
+  const commits: string[] = [];
+  const jobIds: string[] = [];
+  for (const branch of foreign) {
+    git(clone, 'switch', '--quiet', '--create', branch);
+    writeFileSync(join(clone, `file-${commits.length}`), '');
+    git(clone, 'add', '--all');
+    git(clone, 'commit', '--quiet', '-m', branch);
+    const commitSha = git(clone, 'rev-parse', branch);
+    git(clone, 'switch', '--quiet', '-');
+    const jobId = await h.enqueue('write one.txt');
+    await h.client.jobs.claimNext({ workspaceId, agentId });
+    const evidence = { branch, commitSha, pushedTo: 'origin' };
+    await h.client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done', evidence });
+    commits.push(commitSha);
+    jobIds.push(jobId);
+  }
   await h.start({ stateDir: join(directory, 'state') });
-  const { job } = await h.client.jobs.continue({ workspaceId, jobId, message: 'write two.txt' });
-  const second = await h.until(job.jobId, 'done');
-  assert.match(String(second.evidence?.branch), /^signalbox\//);
-  assert.equal(git(clone, 'rev-parse', 'release'), release);
+  for (const [at, jobId] of jobIds.entries()) {
+    const { job } = await h.client.jobs.continue({ workspaceId, jobId, message: 'write two.txt' });
+    const second = await h.until(job.jobId, 'done');
+    assert.equal(second.evidence?.branch, `signalbox/${job.jobId}-1`);
+    assert.equal(git(clone, 'rev-parse', String(foreign[at])), commits[at]);
+  }
+});
+
+test('a round begins when the round before has tidied up on the same machine', async (t) => {
+  const h = await setupAcp(t);
+  const { workspaceId, client, directory, clone } = h;
+  const other = join(directory, 'other');
+  await makeRepository(other);
+  const remoteUrlHash = 'b'.repeat(64);
+  const { repoId } = await client.repositories.upsert({ workspaceId, remoteUrlHash, label: 'y' });
+  const stateDir = join(directory, 'state');
+  const hold = join(directory, 'hold');
+  const seen = join(directory, 'seen');
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  // Deleting the branch of the mirror is part of the tidying. It tells which attempts have begun.
+  const script = [
+    '#!/bin/sh',
+    'case "$*" in *"update-ref -d"*)',
+    `  [ -e ${hold} ] && while [ -e ${hold} ]; do sleep 0.05; done && ls ${stateDir}/jobs > ${seen}`,
+    'esac',
+    `PATH="\${PATH#*:}" exec git "$@"`,
+  ];
+  writeFileSync(join(bin, 'git'), `${script.join('\n')}\n`, { mode: 0o755 });
+  writeFileSync(hold, '');
+  const options = {
+    ...{ baseUrl: h.baseUrl, workspaceId, stateDir, displayName: 'agent', maxConcurrentJobs: 3 },
+    repositories: [
+      { repoId: h.repoId, path: clone },
+      { repoId, path: other },
+    ],
+    acp: `${process.execPath} ${scriptedAgent}`,
+  };
+  const env = { ...h.env, PATH: `${bin}:${process.env.PATH}` };
+  const line = [agentProcess, JSON.stringify(options)];
+  const agent = spawn(process.execPath, line, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  t.after(async () => {
+    await rm(hold, { force: true });
+    agent.kill('SIGKILL');
+    if (agent.exitCode === null && agent.signalCode === null) await once(agent, 'exit');
+  });
+  const jobId = await h.enqueue('say One.');
+  await h.until(jobId, 'done');
+  const { job } = await client.jobs.continue({ workspaceId, jobId, message: 'say Two.' });
+  await h.until(job.jobId, 'running');
+  // Claims are made one after the other, so the round is on the machine when this job is done.
+  const prompt = 'say Three.';
+  const third = await client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt });
+  await h.untilTool(/^prompt .*say Three/);
+  await rm(hold);
+  await h.until(job.jobId, 'done');
+  await h.until(third.jobId, 'done');
+  assert.doesNotMatch(readFileSync(seen, 'utf8'), new RegExp(job.jobId));
+  assert.match(readFileSync(seen, 'utf8'), new RegExp(third.jobId));
 });

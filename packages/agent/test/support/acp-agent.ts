@@ -28,6 +28,15 @@ note(`tool ${process.pid}`);
 // As real tools do: without its client it does nothing more.
 process.stdin.once('end', () => process.exit(0));
 
+/** Waits while the test keeps a file of this name. */
+async function held(name: string): Promise<void> {
+  while (existsSync(join(place, name))) await setTimeout(HOLD_LOOK_MS);
+}
+
+function stepsOf(script: string): string[] {
+  return script.split(';').map((step) => step.trim());
+}
+
 function note(line: string): void {
   appendFileSync(join(place, 'log'), `${line}\n`);
 }
@@ -91,11 +100,11 @@ async function act(peer: Peer, sessionId: string, one: Act): Promise<boolean> {
   if (outcome.outcome === 'cancelled') return false;
   note(`gets ${outcome.optionId} for ${title}`);
   // A test holds the tool here: it has the answer, and has not acted.
-  while (existsSync(join(place, 'hold'))) await setTimeout(HOLD_LOOK_MS);
+  await held('hold');
   const isAllowed = outcome.optionId !== 'no';
   const text = isAllowed ? one.run() : 'refused';
   // Or here: it has acted, and has not said so.
-  while (existsSync(join(place, 'hold-acted'))) await setTimeout(HOLD_LOOK_MS);
+  await held('hold-acted');
   await tell(peer, sessionId, {
     ...{ sessionUpdate: 'tool_call_update', toolCallId },
     status: isAllowed ? 'completed' : 'failed',
@@ -115,6 +124,8 @@ async function actUnasked(
   const toolCallId = `call-${process.pid}-${calls}`;
   const call = { toolCallId, title, kind, rawInput };
   await tell(peer, sessionId, { sessionUpdate: 'tool_call', status: 'pending', ...call });
+  note(`begins ${title}`);
+  await held(`hold ${title}`);
   const text = status === 'completed' ? run() : 'Permission denied: Classifier unavailable';
   const content: acp.ToolCallContent[] = [{ type: 'content', content: { type: 'text', text } }];
   await tell(peer, sessionId, {
@@ -282,6 +293,17 @@ acp
     const cwd = params.cwd ?? '';
     return { sessions: existsSync(join(place, 'stored')) ? [{ sessionId, cwd }] : [] };
   })
+  .onRequest(acp.methods.agent.session.load, async ({ params, client: peer }) => {
+    const { sessionId } = params;
+    const { steps, prompts } = read(sessionId);
+    note(`loads ${sessionId} at ${steps[0] ?? 'the end'}`);
+    const isShown = process.env.ACP_SCRIPT_SHOWS_NOTHING === undefined;
+    for (const text of isShown ? prompts : []) {
+      const content = { type: 'text', text } as const;
+      await tell(peer, sessionId, { sessionUpdate: 'user_message_chunk', content });
+    }
+    return { modes };
+  })
   .onRequest(acp.methods.agent.session.resume, ({ params }) => {
     const { steps } = read(params.sessionId);
     note(`resume ${params.sessionId} in ${params.cwd} at ${steps[0] ?? 'the end'}`);
@@ -293,15 +315,23 @@ acp
   .onRequest(acp.methods.agent.session.prompt, async ({ params, client: peer }) => {
     const { sessionId, prompt } = params;
     const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    note(`receives ${JSON.stringify(text)}`);
+    await held('hold-received');
     const session = read(sessionId);
     // A round that continues the session has another task.
     const [, script] = /^Your task:\n\n(.*)\n/.exec(text) ?? [];
     if (script !== undefined || session.prompts.length === 0) {
-      session.steps = (script ?? '').split(';').map((step) => step.trim());
+      session.steps = stepsOf(script ?? '');
+    }
+    const messages = text.matchAll(/^(Message \d+ to \S+:)\n(\(.*\)\n)?\n(.*)$/gm);
+    for (const [, mark = '', hint, more = ''] of messages) {
+      const isKnown = hint !== undefined && session.prompts.some((one) => one.includes(mark));
+      if (!isKnown) session.steps.push(...stepsOf(more));
     }
     session.prompts.push(text);
     write(sessionId, session);
     note(`prompt ${JSON.stringify(text)}`);
+    await held('hold-stored');
     const usage = { totalTokens: 1_100, inputTokens: 1_000, outputTokens: 100 };
     for (;;) {
       const [step] = session.steps;

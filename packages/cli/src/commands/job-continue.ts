@@ -24,8 +24,9 @@ interface Options extends HubOptions {
 
 /**
  * `signalbox job continue ID`: enqueues the next round of a job that is done or failed, with a
- * message as its prompt. A job that has not ended keeps the message for its next round. With
- * `--json`: the hub's answer `{ok, job, delivery}`; `delivery` is `round` or `message`.
+ * message as its prompt. A job that has not ended keeps the message: for its tool, if that takes
+ * messages between its turns, or for the next round. With `--json`: the hub's answer `{ok, job,
+ * delivery, message?, takesMessages?}`; `delivery` is `round` or `message`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -55,10 +56,12 @@ export const command = defineCommand<Options>({
     });
     const answer = await continueJob(io, session, jobId, prompt, options);
     if (io.json) return io.printJson(answer);
-    const { job, delivery } = answer;
+    const { job, delivery, takesMessages = false } = answer;
     const { green, dim } = io.styles;
     if (delivery === 'message') {
-      const then = 'when it is done, its messages become the next round';
+      const then = takesMessages
+        ? 'its tool gets it at the end of this turn, or it becomes the next round'
+        : 'when it is done, its messages become the next round';
       io.print(`${green('✔')} ${shortId(jobId)} keeps the message: ${then}.`);
       return;
     }

@@ -65,8 +65,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, rounds, messages, events}`; with `--follow`, lines `{event}`
- * and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events}`; with `--follow`,
+ * lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -104,20 +104,21 @@ export const command = defineCommand<Options>({
       waitingFor,
       attempts = [],
       rounds = [],
+      messages = [],
+      takesMessages = false,
     } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
     const { events, nextAfter } = await client.jobEvents.listForJob(
       { workspaceId, jobId, limit: options.events },
       { signal: io.signal },
     );
-    const { messages } = await client.jobs.messages({ workspaceId, jobId }, { signal: io.signal });
     if (io.json) {
-      const parts = { attempts, rounds, messages, events };
+      const parts = { attempts, rounds, messages, takesMessages, events };
       return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts });
     }
     const names = await readAgentNames(session, io.signal);
     printJob(io, job, rounds, names);
     printAttempts(io, attempts);
-    printMessages(io, messages);
+    printMessages(io, messages, takesMessages);
     printWaiting(io, waitingFor, queuePosition);
     io.print();
     const printer = createTimelinePrinter(io, names);
@@ -192,18 +193,28 @@ function roundText({ round, continuesJobId }: Job, rounds: readonly JobRound[]):
   return `${round} of ${last}${before}`;
 }
 
-/** Prints the messages that are in no round yet. */
-function printMessages(io: Io, messages: readonly JobMessage[]): void {
-  const queued = messages.filter(({ state }) => state === 'queued');
-  if (queued.length === 0) return;
+/** Prints the messages to the job, each with its state. */
+function printMessages(io: Io, messages: readonly JobMessage[], takesMessages: boolean): void {
+  if (messages.length === 0) return;
   io.print();
-  io.print(io.styles.dim('Messages for the next round'));
-  for (const { text, author, createdAt } of queued) {
-    const who = `${oneLine(author.name ?? author.id)}, ${formatMoment(createdAt)}`;
-    for (const shown of wrapLine(`${oneLine(text)} (${who})`, io.columns - 2)) {
+  io.print(io.styles.dim('Messages'));
+  for (const message of messages) {
+    const who = oneLine(message.author.name ?? message.author.id);
+    const state = messageState(message, takesMessages);
+    const about = `${who}, ${formatMoment(message.createdAt)}; ${state}`;
+    for (const shown of wrapLine(`${oneLine(message.text)} (${about})`, io.columns - 2)) {
       io.print(`  ${shown}`);
     }
   }
+}
+
+function messageState(
+  { state, deliveredAt, nextJobId }: JobMessage,
+  takesMessages: boolean,
+): string {
+  if (state === 'next_round') return `in the next round, ${shortId(nextJobId ?? '')}`;
+  if (state === 'delivered') return `delivered ${formatMoment(deliveredAt ?? '')}`;
+  return takesMessages ? 'waits for the end of this turn' : 'waits for the next round';
 }
 
 /** Prints the decisions about the job, each with its time. */

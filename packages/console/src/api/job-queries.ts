@@ -81,15 +81,6 @@ export function jobQuery(workspaceId: string, jobId: string) {
   });
 }
 
-/** The messages of people to a job. */
-export function jobMessagesQuery(workspaceId: string, jobId: string) {
-  return queryOptions({
-    queryKey: ['job-messages', workspaceId, jobId],
-    queryFn: ({ signal }) => callHub('jobs', 'messages', { workspaceId, jobId }, signal),
-    refetchInterval: unlessLive(LIVE_REFRESH_MS),
-  });
-}
-
 /** The changed lines of a job, if its agent shares them. */
 export function jobPatchQuery(workspaceId: string, jobId: string) {
   return queryOptions({

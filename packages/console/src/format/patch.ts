@@ -24,9 +24,6 @@ export interface PatchFile {
   hunks: PatchHunk[];
 }
 
-/** Of a longer line, the rest is not shown, so that no line stalls the page. */
-const LINE_CHARS_MAX = 2_000;
-
 /** Reads a unified diff as git prints it. Lines that belong to no file are skipped. */
 export function parsePatch(patch: string): PatchFile[] {
   const files: PatchFile[] = [];
@@ -113,7 +110,7 @@ function openHunk(file: PatchFile, title: string): HunkReader | undefined {
       return before < beforeEnd || after < afterEnd;
     },
     add(line) {
-      const text = line.slice(1, LINE_CHARS_MAX + 1);
+      const text = line.slice(1);
       if (line.startsWith('+')) {
         file.added += 1;
         hunk.lines.push({ kind: 'added', before: null, after: after++, text });

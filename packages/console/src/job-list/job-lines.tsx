@@ -1,16 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
-import {
-  type RefObject,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { statusOfGroup } from '../format/job-filters.ts';
 import { Icon } from '../parts/page/icon.tsx';
+import { useTopOf } from '../parts/page/use-top-of.ts';
 import { JobRow } from './job-row.tsx';
 import type { JobLine, JobList } from './use-job-list.ts';
 import type { Selection } from './use-selection.ts';
@@ -193,22 +186,6 @@ function Line({
       onFocus={onCurrent}
     />
   );
-}
-
-/** The distance of the list from the top of the page, which banners above it change. */
-function useTopOf(listRef: RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      const box = listRef.current?.getBoundingClientRect();
-      if (box) setTop(Math.round(box.top + window.scrollY));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [listRef]);
-  return top;
 }
 
 /** Moves the focus to the current row when a key has made it current, and brings it into view. */

@@ -1,20 +1,34 @@
-import type { Evidence, Job } from '@signalbox/contract';
+import type { Evidence, Job, JobRound } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { jobPatchQuery } from '../api/job-queries.ts';
 import { commandName } from '../format/command-name.ts';
-import { readEvidence } from '../format/evidence.ts';
+import { type KnownEvidence, readEvidence } from '../format/evidence.ts';
 import { isFinished } from '../format/job-words.ts';
 import { Command } from '../parts/form/copy-button.tsx';
 import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
+import { CommentThread } from '../review/comment-thread.tsx';
+import { threadsOf } from '../review/review-threads.ts';
+import { type Review, refusalOf, useReview } from '../review/use-review.ts';
 import { ChangedFiles } from './changed-files.tsx';
 import { Place } from './evidence-card.tsx';
 
-const PatchView = lazy(async () => ({ default: (await import('./patch-view.tsx')).PatchView }));
+const PatchReview = lazy(async () => ({
+  default: (await import('../review/patch-review.tsx')).PatchReview,
+}));
 
-/** The changes of a job, as far as its agent shares them. The hub has no code. */
-export function ChangesTab({ job }: { job: Job }) {
+interface ChangesTabProps {
+  job: Job;
+  rounds: readonly JobRound[] | undefined;
+  slug: string;
+  role: string;
+}
+
+/** The changes of a job and their review, as far as its agent shares them. The hub has no code. */
+export function ChangesTab({ job, rounds = [], slug, role }: ChangesTabProps) {
+  const refusal = refusalOf(job, rounds, role);
+  const review = useReview({ job, slug, rounds, mayWrite: refusal === undefined });
   const evidence = job.evidence && readEvidence(job.evidence);
   if (!evidence || (evidence.files.length === 0 && evidence.commitSha === undefined)) {
     return (
@@ -25,27 +39,32 @@ export function ChangesTab({ job }: { job: Job }) {
       </p>
     );
   }
-  const { files, filesOmitted } = evidence;
-  const count = files.length + filesOmitted;
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4 text-sm">
-      <section className="grid min-w-0 gap-4 rounded-lg border bg-surface p-4 sm:p-5">
+      <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4">
         <Place evidence={evidence} />
-        <div className="grid min-w-0 gap-2">
-          <h2 className="font-semibold">
-            {count.toLocaleString('en')} changed {count === 1 ? 'file' : 'files'}
-            <TotalLines files={files} />
-          </h2>
-          <ChangedFiles files={files} filesOmitted={filesOmitted} />
-        </div>
+        {refusal !== undefined && <p className="text-muted">{refusal}</p>}
       </section>
-      <Patch job={job} />
+      <Patch job={job} review={review} files={<Files evidence={evidence} />} />
     </div>
   );
 }
 
+function Files({ evidence: { files, filesOmitted } }: { evidence: KnownEvidence }) {
+  const count = files.length + filesOmitted;
+  return (
+    <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4 sm:p-5">
+      <h2 className="font-semibold">
+        {count.toLocaleString('en')} changed {count === 1 ? 'file' : 'files'}
+        <TotalLines files={files} />
+      </h2>
+      <ChangedFiles files={files} filesOmitted={filesOmitted} />
+    </section>
+  );
+}
+
 /** The sum over all files, if the agent has sent counts. */
-function TotalLines({ files }: { files: ReturnType<typeof readEvidence>['files'] }) {
+function TotalLines({ files }: { files: KnownEvidence['files'] }) {
   const sumOf = (counts: (number | undefined)[]) =>
     counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   if (files.every(({ added, deleted }) => added === undefined && deleted === undefined)) {
@@ -61,37 +80,54 @@ function TotalLines({ files }: { files: ReturnType<typeof readEvidence>['files']
   );
 }
 
+interface PatchProps {
+  job: Job;
+  review: Review;
+  /** Where there are no changed lines, the names of the files. */
+  files: ReactNode;
+}
+
 /** The patch, if the repository shares it; else the way to it. */
-function Patch({ job }: { job: Job }) {
+function Patch({ job, review, files }: PatchProps) {
   const { workspaceId, jobId } = job;
   const evidence: Evidence & { patch?: unknown } = job.evidence ?? {};
   const isShared = evidence.patch !== undefined;
   const read = useQuery({ ...jobPatchQuery(workspaceId, jobId), enabled: isShared });
   if (!isShared) {
     return (
-      <NoPatch jobId={jobId}>
-        To see the changed lines here, set <code className="font-mono text-xs">share.changes</code>{' '}
-        to <code className="font-mono text-xs">patch</code> in the configuration of the agent. Where
-        the clone is, this command shows them:
+      <NoPatch review={review} files={files}>
+        To see and comment the changed lines here, set{' '}
+        <code className="font-mono text-xs">share.changes</code> to{' '}
+        <code className="font-mono text-xs">patch</code> in the configuration of the agent. Where
+        the clone is, these commands show them, and send comments on them:
       </NoPatch>
     );
   }
   if (read.isPending) return <SkeletonRows what="the changes" rows={6} height="dense" />;
   if (read.data === undefined) return <ReadFailure read={read} />;
   const { patch, absence, filesOmitted } = read.data;
-  if (patch === null)
-    return <NoPatch jobId={jobId}>{absenceWords[absence ?? 'not_shared']}</NoPatch>;
+  if (patch === null) {
+    return (
+      <NoPatch review={review} files={files}>
+        {absenceWords[absence ?? 'not_shared']}
+      </NoPatch>
+    );
+  }
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3">
-      <Suspense fallback={<SkeletonRows what="the changes" rows={6} height="dense" />}>
-        <PatchView patch={patch} />
-      </Suspense>
       {filesOmitted > 0 && (
-        <NoPatch jobId={jobId}>
+        <p className="text-muted">
           {filesOmitted.toLocaleString('en')} {filesOmitted === 1 ? 'file is' : 'files are'} not in
-          the patch: too large, or with a secret. Where the clone is, this command shows all:
-        </NoPatch>
+          the patch: too large, or with a secret. Where the clone is,{' '}
+          <code className="font-mono text-xs">
+            {commandName()} job diff {jobId}
+          </code>{' '}
+          shows all.
+        </p>
       )}
+      <Suspense fallback={<SkeletonRows what="the changes" rows={6} height="dense" />}>
+        <PatchReview patch={patch} review={review} />
+      </Suspense>
     </div>
   );
 }
@@ -102,11 +138,24 @@ const absenceWords = {
   unusable: 'The agent sent no readable patch. Where the clone is, this command shows the changes:',
 } as const;
 
-function NoPatch({ jobId, children }: { jobId: string; children: ReactNode }) {
+interface NoPatchProps extends Omit<PatchProps, 'job'> {
+  children: ReactNode;
+}
+
+/** The names of the files, the comments with their lines, and the way to the changed lines. */
+function NoPatch({ review, files, children }: NoPatchProps) {
+  const { jobId } = review.job;
   return (
-    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2 text-muted">
-      <p>{children}</p>
-      <Command text={`${commandName()} job diff ${jobId}`} />
-    </div>
+    <>
+      {files}
+      <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2 text-muted">
+        <p>{children}</p>
+        <Command text={`${commandName()} job diff ${jobId}`} />
+        <Command text={`${commandName()} review ${jobId}`} />
+      </div>
+      {threadsOf(review.comments).map((thread) => (
+        <CommentThread key={thread.first.commentId} {...{ thread, review }} isElsewhere />
+      ))}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import type { Job, JobRound, WaitingFor } from '@signalbox/contract';
+import type { Job, WaitingFor } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { openQuestionsQuery } from '../api/job-queries.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
@@ -15,7 +15,7 @@ import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
-import { WorkCard } from './work-card.tsx';
+import { WorkCard, type WorkOfJob } from './work-card.tsx';
 
 /** A longer prompt is folded, so that what follows stays in sight. */
 const PROMPT_FOLD_CHARS = 1_500;
@@ -28,13 +28,12 @@ interface OverviewTabProps {
   agentName: string | null;
   waitingFor: WaitingFor | null;
   queuePosition: number | null;
-  rounds: readonly JobRound[] | undefined;
+  work: WorkOfJob;
 }
 
 /** The first tab of a job: its state, and the next step of a person. */
 export function OverviewTab(props: OverviewTabProps) {
   const { job, slug, role, repositoryLabel, agentName, waitingFor, queuePosition } = props;
-  const { rounds } = props;
   const isAsking = job.waitingOnUncertaintyId !== null;
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -57,7 +56,7 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.status === 'running' && <LatestOutput job={job} />}
         <EvidenceCard job={job} />
         <DecisionsCard job={job} slug={slug} />
-        <WorkCard job={job} rounds={rounds} slug={slug} role={role} />
+        <WorkCard job={job} work={props.work} slug={slug} role={role} />
         <AttemptsPanel job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />

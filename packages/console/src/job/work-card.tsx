@@ -1,10 +1,8 @@
-import type { Job, JobMessage, JobRound } from '@signalbox/contract';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Job, JobMessage, JobRound, ResponseOf } from '@signalbox/contract';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useId, useRef, useState } from 'react';
-import { callHub } from '../api/hub-call.ts';
-
-import { jobMessagesQuery } from '../api/job-queries.ts';
+import { type ConsoleRows, callHub } from '../api/hub-call.ts';
 import { classNames } from '../class-names.ts';
 import { statusWords } from '../format/job-words.ts';
 import { randomKey } from '../format/random-key.ts';
@@ -17,18 +15,22 @@ import { Panel } from '../parts/record/facts.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { RelativeTime } from '../parts/text/relative-time.tsx';
 
+/** The rounds of a job and the messages to it, as the hub tells them. */
+export type WorkOfJob = Pick<
+  ResponseOf<ConsoleRows['jobs']['get']>,
+  'rounds' | 'messages' | 'takesMessages'
+>;
+
 interface WorkCardProps {
   job: Job;
-  /** The rounds of the work; absent: this job is the only one. */
-  rounds: readonly JobRound[] | undefined;
+  work: WorkOfJob;
   slug: string;
   role: string;
 }
 
 /** The piece of work that a job belongs to: its rounds, the messages, and the next round. */
-export function WorkCard({ job, rounds = [], slug, role }: WorkCardProps) {
-  const { data } = useQuery(jobMessagesQuery(job.workspaceId, job.jobId));
-  const messages = data?.messages ?? [];
+export function WorkCard({ job, work, slug, role }: WorkCardProps) {
+  const { rounds = [], messages = [], takesMessages = false } = work;
   const later = rounds.filter(({ round }) => round > job.round);
   // A round that was canceled continues nothing.
   const isLatest = later.every(({ status }) => status === 'canceled');
@@ -38,12 +40,15 @@ export function WorkCard({ job, rounds = [], slug, role }: WorkCardProps) {
   return (
     <Panel title={isEnded || !isLatest ? 'Continue this work' : 'Send a message'}>
       {rounds.length > 1 && <Rounds job={job} rounds={rounds} slug={slug} />}
-      {messages.length > 0 && <Messages messages={messages} slug={slug} isEnded={isEnded} />}
+      {messages.length > 0 && (
+        <Messages messages={messages} slug={slug} waits={waitText(isEnded, takesMessages)} />
+      )}
       {mayWrite && (
         <Composer
           key={job.jobId}
           job={job}
           slug={slug}
+          takesMessages={takesMessages}
           nextRound={isEnded ? (later.at(-1) ?? job).round + 1 : null}
         />
       )}
@@ -79,25 +84,34 @@ function Rounds({
   );
 }
 
+/** Says what becomes of a message that is queued. */
+function waitText(isEnded: boolean, takesMessages: boolean): string {
+  if (isEnded) return 'goes into the next round';
+  return takesMessages ? 'waits for the end of this turn' : 'waits for the end of this job';
+}
+
 interface MessagesProps {
   messages: readonly JobMessage[];
   slug: string;
-  isEnded: boolean;
+  waits: string;
 }
 
-function Messages({ messages, slug, isEnded }: MessagesProps) {
-  const waits = isEnded ? 'goes into the next round' : 'waits for the end of this job';
+function Messages({ messages, slug, waits }: MessagesProps) {
   return (
     <ol aria-label="Messages" className="grid gap-3">
-      {messages.map(({ number, text, author, createdAt, nextJobId }) => (
+      {messages.map(({ number, text, author, createdAt, deliveredAt, nextJobId }) => (
         <li key={number} className="grid min-w-0 gap-0.5 border-l-3 border-l-accent pl-3">
           <p className="text-sm whitespace-pre-wrap wrap-anywhere">{plainText(text)}</p>
           <p className="text-xs text-muted">
             {plainText(author.name ?? author.id)}, <RelativeTime at={createdAt} />
             {' · '}
-            {nextJobId === null ? (
-              waits
-            ) : (
+            {nextJobId === null && deliveredAt === null && waits}
+            {deliveredAt !== null && (
+              <>
+                delivered <RelativeTime at={deliveredAt} />
+              </>
+            )}
+            {nextJobId !== null && (
               <Link
                 to="/w/$slug/jobs/$jobId"
                 params={{ slug, jobId: nextJobId }}
@@ -114,11 +128,12 @@ function Messages({ messages, slug, isEnded }: MessagesProps) {
 }
 
 interface ComposerProps extends Pick<WorkCardProps, 'job' | 'slug'> {
+  takesMessages: boolean;
   /** Null: the job has not ended, so it gets a message. */
   nextRound: number | null;
 }
 
-function Composer({ job, slug, nextRound }: ComposerProps) {
+function Composer({ job, slug, takesMessages, nextRound }: ComposerProps) {
   const { workspaceId, jobId } = job;
   const id = useId();
   const [text, setText] = useState('');
@@ -134,7 +149,7 @@ function Composer({ job, slug, nextRound }: ComposerProps) {
     onSuccess: async ({ job: answered, delivery }) => {
       setText('');
       key.current = randomKey();
-      await client.invalidateQueries({ queryKey: ['job-messages', workspaceId, jobId] });
+      await client.invalidateQueries({ queryKey: ['job', workspaceId, jobId] });
       if (delivery === 'message') return;
       showToast({ title: `Round ${answered.round} is in the queue` });
       await navigate({ to: '/w/$slug/jobs/$jobId', params: { slug, jobId: answered.jobId } });
@@ -149,9 +164,7 @@ function Composer({ job, slug, nextRound }: ComposerProps) {
       }}
     >
       <label htmlFor={id} className="text-sm text-muted">
-        {nextRound !== null
-          ? 'The next round continues the same branch and the same session.'
-          : 'It becomes the next round when this job is done.'}
+        {composerHint(nextRound, takesMessages)}
       </label>
       <textarea
         id={id}
@@ -176,4 +189,11 @@ function Composer({ job, slug, nextRound }: ComposerProps) {
       </Button>
     </form>
   );
+}
+
+function composerHint(nextRound: number | null, takesMessages: boolean): string {
+  if (nextRound !== null) return 'The next round continues the same branch and the same session.';
+  return takesMessages
+    ? 'The tool gets it at the end of this turn. Too late for that, it becomes the next round.'
+    : 'It becomes the next round when this job is done.';
 }

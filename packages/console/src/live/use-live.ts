@@ -8,8 +8,9 @@ import { setLiveState } from './live-state.ts';
 
 /** The first parts of the keys of the queries that a change of a kind makes old. */
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
-  job: ['job', 'job-messages', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
+  job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
+  reviewComment: ['review-comments'],
   uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
   run: ['runs', 'run-choices', 'has-runs'],
   agent: ['agents', 'agent-names', 'job', 'jobs', 'job-page'],
@@ -29,8 +30,9 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   mailAccount: ['mail-accounts'],
   integrationEvent: ['integration-events', 'triggers'],
 };
-/** Queries of one job: the third part of their key is its id. */
-const ofOneJob = new Set(['job', 'job-messages', 'job-events', 'job-log']);
+/** Queries of one job, or of one work: the third part of their key is its id. */
+const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
+const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
 /** Whether a change makes the query of this key old. */
 export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
@@ -39,7 +41,7 @@ export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
     // The third part of the key of jobPageQuery.
     return isInRange(id as IdRange, change.id);
   }
-  const isOfOneJob = ofOneJob.has(name) && (change.kind === 'job' || change.kind === 'jobEvents');
+  const isOfOneJob = ofOneJob.has(name) && kindsOfJobs.has(change.kind);
   return !isOfOneJob || change.id === null || change.id === id;
 }
 

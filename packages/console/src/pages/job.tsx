@@ -54,7 +54,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
   raw: 'Raw',
 };
 
-function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps) {
+function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
   const { tab = 'overview', attempt, only } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
@@ -64,9 +64,10 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
   const repositoryLabel = repositories.isPending ? '' : plainText(repository?.label || job.repoId);
   const agentName = job.agentId && plainText(nameOfAgent(job.agentId));
   useTabKeys();
+  const isFullWidth = tab === 'log' || tab === 'changes';
   return (
     <div
-      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${tab === 'log' ? '' : 'max-w-6xl'}`}
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-2 ${isFullWidth ? '' : 'max-w-6xl'}`}
     >
       <JobHeader
         job={job}
@@ -95,11 +96,18 @@ function JobView({ title, job, queuePosition, waitingFor, rounds }: JobViewProps
             agentName={agentName}
             waitingFor={waitingFor}
             queuePosition={queuePosition}
-            rounds={rounds}
+            work={work}
           />
         )}
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
-        {tab === 'changes' && <ChangesTab job={job} />}
+        {tab === 'changes' && (
+          <ChangesTab
+            job={job}
+            rounds={work.rounds}
+            slug={membership.slug}
+            role={membership.role}
+          />
+        )}
         {tab === 'timeline' && (
           <JobTimeline job={job} nameOfAgent={(agentId) => plainText(nameOfAgent(agentId))} />
         )}

@@ -7,6 +7,7 @@ import { exampleIds } from './example-ids.ts';
 export const changeKinds = [
   'job',
   'jobEvents',
+  'reviewComment',
   'uncertainty',
   'run',
   'agent',
@@ -37,7 +38,9 @@ export const Change = Type.Object({
   kind: OneOf(changeKinds),
   id: Nullable(
     Text(200, {
-      description: 'Of the record; for `jobEvents` of its job. Null: any record of this kind.',
+      description:
+        'Of the record; for `jobEvents` of its job, for `reviewComment` of the first job of the ' +
+        'work. Null: any record of this kind.',
     }),
   ),
 });

@@ -21,8 +21,15 @@ import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
-import { JobRound, jobsContinue, jobsMessages, ROUNDS_LISTED_MAX } from './job-continue.ts';
+import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
+import {
+  JOB_MESSAGES_MAX,
+  JobMessage,
+  jobsTakeMessages,
+  MessagesDelivered,
+  TakesMessages,
+} from './job-messages.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
   addableFields,
@@ -44,6 +51,7 @@ import {
   Usage,
 } from './job-schemas.ts';
 import { WaitingFor } from './job-waiting.ts';
+import { CommentFate, REVIEW_COMMENTS_MAX } from './review-comments.ts';
 
 /** The fields of a renewal, beside the ids of job and agent. */
 export const renewalFields = {
@@ -180,6 +188,10 @@ export const jobs = {
           'The latest jobs of a piece of work that has several, oldest first.',
         ),
       ),
+      messages: Type.Optional(
+        List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
+      ),
+      takesMessages: TakesMessages,
     }),
     errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
@@ -370,7 +382,8 @@ export const jobs = {
       'while attempts remain; its children are not enqueued, because the next attempt has its own. ' +
       'Otherwise children are enqueued in the same transaction, in the repository and the run of ' +
       'the job and within its limits: they have its requirements, at most its priority, attempts ' +
-      'and budget, may write only if it may, and depend on jobs of its run only.',
+      'and budget, may write only if it may, and depend on jobs of its run only. When the job is ' +
+      'done, messages that are not in messagesDelivered become the next round.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
@@ -382,6 +395,14 @@ export const jobs = {
       claimGeneration: Type.Optional(ClaimGeneration),
       children: Defaulted(List(ChildJob, 50), []),
       usage: Type.Optional(Usage),
+      commentFates: Type.Optional(
+        List(
+          CommentFate,
+          REVIEW_COMMENTS_MAX,
+          'Where the lines of the open review comments of the work are now.',
+        ),
+      ),
+      messagesDelivered: Type.Optional(MessagesDelivered),
     }),
     response: Ok({
       result: Type.Object({
@@ -454,7 +475,7 @@ export const jobs = {
   }),
   retry: jobsRetry,
   continue: jobsContinue,
-  messages: jobsMessages,
+  takeMessages: jobsTakeMessages,
   release: defineEndpoint({
     name: 'jobsRelease',
     method: 'POST',

@@ -17,6 +17,7 @@ export type Act =
   | 'trigger.manage'
   | 'chat-team.manage'
   | 'upload.delete'
+  | 'review-comment.remove'
   | 'integration-secret.manage';
 
 const everyRole: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
@@ -38,6 +39,7 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'trigger.manage': administrators,
   'chat-team.manage': administrators,
   'upload.delete': administrators,
+  'review-comment.remove': ['owner'],
   'integration-secret.manage': administrators,
 };
 

@@ -22,6 +22,7 @@ import {
   listEnded,
   listFinishedStates,
 } from '../queue/store-retention.ts';
+import { deleteComments } from '../review/store.ts';
 import { type HookDeps, runHooks } from '../start/hooks.ts';
 import { deleteAttachments } from '../uploads/store.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
@@ -189,6 +190,7 @@ async function removePiece(deps: HookDeps, tx: Tx, workspaceId: string): Promise
   }
   await deleteEntries(tx, workspaceId, deletableIds);
   await deleteJobLogs(tx, workspaceId, deletableIds);
+  await deleteComments(tx, workspaceId, deletableIds);
   await deleteAttachments(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);
   const isComplete = await deleteEvents(tx, workspaceId, deletable);

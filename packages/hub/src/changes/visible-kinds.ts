@@ -4,7 +4,16 @@ import type { Role } from '../db/schema/tables.ts';
 
 /** Kinds of records that every caller with the scope `read` may read. */
 const forReaders: readonly ChangeKind[] = [
-  ...(['job', 'jobEvents', 'uncertainty', 'run', 'agent', 'repository', 'queue'] as const),
+  ...([
+    'job',
+    'jobEvents',
+    'reviewComment',
+    'uncertainty',
+    'run',
+    'agent',
+    'repository',
+    'queue',
+  ] as const),
   ...(['cloudAiJob', 'contextItem', 'contextPack', 'upload', 'trigger'] as const),
   ...(['integrationEvent', 'workspace'] as const),
 ];

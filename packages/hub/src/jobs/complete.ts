@@ -24,6 +24,7 @@ import {
   updateJobOutcome,
 } from './store.ts';
 import { countOutcomes, hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
+import { recordDelivered } from './take-messages.ts';
 
 const TOOL_NAME_CHARS_MAX = 64;
 
@@ -104,6 +105,7 @@ async function acceptCompletion(
   { entry, row }: JobRecord,
   { input, hash, isAwaited, following }: Completion,
 ): Promise<CompleteAnswer> {
+  await recordDelivered(tx, row, input.messagesDelivered ?? []);
   const retryDelayMs = await findRetryDelay(deps, tx, entry, input);
   const isRetried = retryDelayMs !== null;
   const completed: JobRow = {
@@ -140,11 +142,10 @@ async function acceptCompletion(
     spawnedJobIds.push(await addChild(deps, tx, parent, limited, input.agentId));
   }
   let job: JobRecord = { entry: moved, row: completed };
+  if (!isRetried) await deps.hooks.keepFates(tx, job, input.commentFates ?? []);
   for (const follow of following) job = await follow(job, input.agentId);
   // The completion holds the job's lock, so that a message comes before it or finds the job done.
-  if (job.entry.status === 'done' && row.messages_queued > 0) {
-    await continueWithMessages(deps, tx, job);
-  }
+  if (job.entry.status === 'done') await continueWithMessages(deps, tx, job);
   // Its status is that after the hooks.
   const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
   if (result.status !== input.outcome || spawnedJobIds.length > 0) {

@@ -21,7 +21,7 @@ import { PINNED_UNTIL_MS, type Preference } from '../queue/store.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addJob, type Creator, creatorOf } from './enqueue.ts';
-import { presentJob, presentMessage } from './present.ts';
+import { presentJob, presentMessage, takesMessages } from './present.ts';
 import { refuseContinued } from './refuse-continued.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
@@ -30,20 +30,24 @@ import {
   insertMessage,
   listMessages,
   listQueued,
-  updateMessagesQueued,
+  updateMessageCount,
   updateNextJob,
 } from './store-rounds.ts';
-import { readCreator } from './store-whole.ts';
 
 type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
-type ContinueAnswer = { job: Job; delivery: 'round' | 'message'; message?: JobMessage };
+interface ContinueAnswer {
+  job: Job;
+  delivery: 'round' | 'message';
+  message?: JobMessage;
+  takesMessages?: true;
+}
 
 /**
  * Enqueues the next round of a job that is done or failed, with its messages that are in no round
  * yet. A job that has not ended gets a message.
  *
  * @throws HubError JOB_NOT_FOUND, JOB_CANCELED, INVALID_REQUEST, IDEMPOTENCY_CONFLICT, and what
- *   `addJob` throws.
+ *   `addJob` and `sendComments` throw.
  */
 export function continueJob(
   deps: HubDeps,
@@ -63,9 +67,12 @@ export function continueJob(
         throw new HubError('JOB_CANCELED', `The job was canceled: ${way}.`);
       }
       const author = creatorOf(principal);
+      requireContent(status, input);
       if (status !== 'done' && status !== 'failed') {
         const { row, message } = await addMessage(tx, record, author, input);
-        return { job: presentJob(record.entry, row), delivery: 'message', message };
+        const { entry } = record;
+        const job = presentJob(entry, row);
+        return { job, delivery: 'message', message, ...takesMessages(entry, row) };
       }
       const { entry, row } = await addRound(deps, tx, record, author, input);
       const data = { round: row.round, jobId: row.job_id };
@@ -82,12 +89,25 @@ export function continueJob(
   );
 }
 
+function requireContent(
+  status: JobRecord['entry']['status'],
+  { message, commentIds }: ContinueInput,
+): void {
+  if (message === undefined && commentIds === undefined) {
+    throw invalidField('/message', 'is needed without commentIds');
+  }
+  if (commentIds !== undefined && status !== 'done' && status !== 'failed') {
+    const way = 'are for a job that has ended: wait for its end, or send a message without them';
+    throw invalidField('/commentIds', way);
+  }
+}
+
 /** Keeps a message for a job that has not ended. */
 async function addMessage(
   tx: Tx,
   { row }: JobRecord,
   author: Creator,
-  { message: text, tool, model }: ContinueInput,
+  { message: text = '', tool, model }: ContinueInput,
 ): Promise<{ row: JobRow; message: JobMessage }> {
   if (tool !== undefined || model !== undefined) {
     const field = tool === undefined ? '/model' : '/tool';
@@ -95,32 +115,26 @@ async function addMessage(
   }
   const { workspace_id, job_id } = row;
   const known = await listMessages(tx, workspace_id, job_id);
-  const queued = [...known.filter(({ next_job_id }) => next_job_id === null), { text }];
-  if (known.length >= JOB_MESSAGES_MAX || joinTexts(queued).length > TEXT_CHARS_MAX) {
+  // Together they are one prompt: of the next round, or of a session that begins again.
+  const told = [...known.filter(({ next_job_id }) => next_job_id === null), { text }];
+  if (known.length >= JOB_MESSAGES_MAX || joinTexts(told).length > TEXT_CHARS_MAX) {
     const limit = `${JOB_MESSAGES_MAX} messages, with ${TEXT_CHARS_MAX} characters together`;
     throw new HubError('LIMIT_REACHED', `A job takes ${limit}: wait for its end.`);
   }
   const message: JobMessagesTable = {
     ...{ workspace_id, job_id, number: known.length + 1, text, created_at: tx.nowMs },
-    ...{ author_id: author.id, author_name: author.name, next_job_id: null },
+    ...{ author_id: author.id, author_name: author.name, delivered_at: null },
+    next_job_id: null,
   };
-  const changed = { ...row, messages_queued: queued.length };
+  const changed = { ...row, message_count: message.number };
   insertMessage(tx, message);
-  await updateMessagesQueued(tx, changed);
+  await updateMessageCount(tx, changed);
   return { row: changed, message: presentMessage(message) };
 }
 
-/** @throws HubError JOB_NOT_FOUND */
-export async function listJobMessages(
-  { database: { reader } }: HubDeps,
-  { workspaceId, jobId }: { workspaceId: string; jobId: string },
-): Promise<JobMessage[]> {
-  if ((await readCreator(reader, workspaceId, jobId)) === null) throw new HubError('JOB_NOT_FOUND');
-  return (await listMessages(reader, workspaceId, jobId)).map(presentMessage);
-}
-
 /**
- * Makes the messages of a job that is done its next round; their first author is its creator. A
+ * Makes the messages of a job that is done its next round, but for those that its tool has got;
+ * their first author is its creator. A
  * round that is refused, such as in a run that is full, must not cost the result of the job: its
  * messages stay queued, and a person who continues the job reads why.
  */
@@ -129,9 +143,7 @@ export async function continueWithMessages(
   tx: Tx,
   record: JobRecord,
 ): Promise<void> {
-  const { workspace_id: workspaceId, job_id: jobId } = record.row;
-  const messages = await listMessages(tx, workspaceId, jobId);
-  const first = messages.find(({ next_job_id }) => next_job_id === null);
+  const [first] = await listQueued(tx, record.row);
   if (first === undefined) return;
   const author = { id: first.author_id, name: first.author_name };
   try {
@@ -147,20 +159,22 @@ function joinTexts(messages: readonly { text: string }[]): string {
 }
 
 /** The wishes of a person for the next round; the rest is as before. */
-type RoundWish = Partial<Pick<ContinueInput, 'message' | 'tool' | 'model'>>;
+type RoundWish = Partial<Pick<ContinueInput, 'message' | 'commentIds' | 'tool' | 'model'>>;
 
 async function addRound(
   deps: HookDeps,
   tx: Tx,
   before: JobRecord,
   author: Creator,
-  { message, tool, model }: RoundWish,
+  { message, commentIds = [], tool, model }: RoundWish,
 ): Promise<JobRecord> {
   const { entry, row } = before;
   const round = await refuseContinued(tx, before);
   const { workspace_id: workspaceId, job_id: jobId } = row;
-  const queued = row.messages_queued === 0 ? [] : await listQueued(tx, workspaceId, jobId);
-  const prompt = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
+  const queued = await listQueued(tx, row);
+  const comments = [...new Set(commentIds)];
+  const said = joinTexts(message === undefined ? queued : [...queued, { text: message }]);
+  const prompt = said === '' ? countComments(comments.length) : said;
   if (prompt.length > TEXT_CHARS_MAX) {
     const why = `With the messages to the job before, it has more than ${TEXT_CHARS_MAX} characters`;
     throw new HubError('LIMIT_REACHED', `${why}: write less.`);
@@ -191,11 +205,20 @@ async function addRound(
     ...{ origin: { continuesJobId: jobId, round: place.round } },
     ...{ place, preference: await findPreference(tx, before) },
   });
-  if (queued.length > 0) {
-    await updateNextJob(tx, queued, added.row.job_id);
-    await updateMessagesQueued(tx, { ...row, messages_queued: 0 });
+  if (comments.length > 0) {
+    const { job_id, work_job_id } = added.row;
+    const key = { workspaceId, jobId: job_id, workJobId: work_job_id ?? job_id };
+    await deps.hooks.sendComments(tx, key, comments);
   }
+  await updateNextJob(tx, queued, added.row.job_id);
+  // An update that changes nothing: the page of this job hears that another round continues it.
+  await updateMessageCount(tx, row);
   return added;
+}
+
+/** The prompt of a round without a message, as people see it; its agent adds the comments. */
+function countComments(count: number): string {
+  return count === 1 ? '1 review comment' : `${count} review comments`;
 }
 
 function attachmentsOf({ attachments }: JobRow): Attachment[] {

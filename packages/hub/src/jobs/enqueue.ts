@@ -177,7 +177,8 @@ function rowOf(
     title: storedTitleOf(draft.prompt),
     changed: null,
     verdict: null,
-    messages_queued: 0,
+    message_count: 0,
+    messages_generation: null,
     ...toolAsked(draft.requirements),
   };
 }

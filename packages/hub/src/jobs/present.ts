@@ -9,6 +9,7 @@ import {
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { JobMessagesTable } from '../db/schema/tables.ts';
 import type { Entry } from '../queue/entry.ts';
+import { generationOf } from '../queue/states.ts';
 import type { JobRow } from './store.ts';
 import { type JobEventRow, readEventData } from './store-events.ts';
 import type { JobSummaryRow } from './store-whole.ts';
@@ -73,9 +74,21 @@ export function presentMessage(row: JobMessagesTable): JobMessage {
     text: row.text,
     author: { id: row.author_id, name: row.author_name },
     createdAt: timestampOf(row.created_at),
-    state: row.next_job_id === null ? 'queued' : 'next_round',
+    state: stateOf(row),
+    deliveredAt: nullableTimestampOf(row.delivered_at),
     nextJobId: row.next_job_id,
   };
+}
+
+function stateOf({ delivered_at, next_job_id }: JobMessagesTable): JobMessage['state'] {
+  if (next_job_id !== null) return 'next_round';
+  return delivered_at === null ? 'queued' : 'delivered';
+}
+
+/** Whether the tool of the running attempt takes messages; absent if not. */
+export function takesMessages(entry: Entry, row: JobRow): { takesMessages?: true } {
+  const takes = entry.status === 'running' && row.messages_generation === generationOf(entry);
+  return takes ? { takesMessages: true } : {};
 }
 
 /** A job as a row of a list; fields that do not apply are absent. */

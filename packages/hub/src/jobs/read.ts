@@ -3,6 +3,7 @@ import {
   type Job,
   type JobCounts,
   type JobEvent,
+  type JobMessage,
   type JobRound,
   type JobStatus,
   jobStatuses,
@@ -21,11 +22,17 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { listAttempts } from './list-attempts.ts';
-import { presentJob, presentJobEvent, presentSummary } from './present.ts';
+import {
+  presentJob,
+  presentJobEvent,
+  presentMessage,
+  presentSummary,
+  takesMessages,
+} from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
-import { readRounds } from './store-rounds.ts';
+import { listMessages, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
@@ -148,6 +155,8 @@ export interface JobView {
   queuePosition: number | null;
   waitingFor: WaitingFor | null;
   rounds?: JobRound[];
+  messages?: JobMessage[];
+  takesMessages?: true;
 }
 
 /** The job that a request names. */
@@ -197,6 +206,12 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
+    ...(row.message_count > 0 && {
+      messages: (await listMessages(deps.database.reader, row.workspace_id, row.job_id)).map(
+        presentMessage,
+      ),
+    }),
+    ...takesMessages(entry, row),
     ...(entry.attempt > 1 && {
       attempts: await listAttempts(deps.database.reader, row.workspace_id, row.job_id),
     }),

@@ -7,7 +7,7 @@ import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';
 import { claimNextJob } from './claim.ts';
 import { completeJob } from './complete.ts';
-import { continueJob, listJobMessages } from './continue.ts';
+import { continueJob } from './continue.ts';
 import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
@@ -19,6 +19,7 @@ import { renewJobLease } from './renew.ts';
 import { takeReport } from './report.ts';
 import { retryJob } from './retry.ts';
 import { searchLog } from './search-log.ts';
+import { takeMessages } from './take-messages.ts';
 
 export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
@@ -50,6 +51,9 @@ function bindAgentCalls(api: Api, deps: HubDeps): void {
   api.bind(jobs.claimNext, (input, context) => claimNextJob(deps, context, input));
   api.bind(jobs.heartbeat, (input, context) => renewJobLease(deps, context, input));
   api.bind(jobs.complete, (input, context) => completeJob(deps, context, input));
+  api.bind(jobs.takeMessages, async (input, { principal }) => ({
+    messages: await takeMessages(deps, principal, input),
+  }));
   api.bind(jobEvents.append, (input, context) => appendJobLog(deps, context, input));
 }
 
@@ -81,7 +85,6 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
     job: await retryJob(deps, principal, input),
   }));
   api.bind(jobs.continue, (input, { principal }) => continueJob(deps, principal, input));
-  api.bind(jobs.messages, async (input) => ({ messages: await listJobMessages(deps, input) }));
   api.bind(jobs.release, async (input, { principal }) => ({
     job: await releaseJob(deps, principal, input),
   }));

@@ -36,14 +36,14 @@ export function listMessages(
   );
 }
 
-/** Those that are in no round yet. */
+/** Those that neither the tool of the job nor a round has got. */
 export async function listQueued(
   reader: Reader,
-  workspaceId: string,
-  jobId: string,
+  { workspace_id, job_id, message_count }: JobRow,
 ): Promise<JobMessagesTable[]> {
-  const messages = await listMessages(reader, workspaceId, jobId);
-  return messages.filter(({ next_job_id }) => next_job_id === null);
+  if (message_count === 0) return [];
+  const messages = await listMessages(reader, workspace_id, job_id);
+  return messages.filter((one) => one.delivered_at === null && one.next_job_id === null);
 }
 
 export function insertMessage(tx: Tx, message: JobMessagesTable): void {
@@ -61,9 +61,25 @@ export async function updateNextJob(
   }
 }
 
-export async function updateMessagesQueued(
+/** Writes when the tool of the job got a message; null: it does not have it. */
+export async function updateDelivered(
   tx: Tx,
-  { workspace_id, job_id, messages_queued }: JobRow,
+  { workspace_id, job_id, number }: JobMessagesTable,
+  delivered_at: number | null,
 ): Promise<void> {
-  await updateRows(tx, 'jobs', { workspace_id, job_id }, { messages_queued });
+  await updateRows(tx, 'job_messages', { workspace_id, job_id, number }, { delivered_at });
+}
+
+export async function updateMessageCount(
+  tx: Tx,
+  { workspace_id, job_id, message_count }: JobRow,
+): Promise<void> {
+  await updateRows(tx, 'jobs', { workspace_id, job_id }, { message_count });
+}
+
+export async function updateMessagesGeneration(
+  tx: Tx,
+  { workspace_id, job_id, messages_generation }: JobRow,
+): Promise<void> {
+  await updateRows(tx, 'jobs', { workspace_id, job_id }, { messages_generation });
 }

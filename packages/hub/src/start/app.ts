@@ -50,6 +50,9 @@ import { createClaimHintHandler, hintOfWake } from '../queue/claim-hints.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { Queue } from '../queue/queue.ts';
 import { bindRepositoryRoutes } from '../repositories/routes.ts';
+import { keepFates } from '../review/keep-fates.ts';
+import { bindReviewRoutes } from '../review/routes.ts';
+import { sendComments } from '../review/send.ts';
 import { bindRunRoutes } from '../runs/routes.ts';
 import { TokenCache } from '../tokens/cache.ts';
 import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from '../tokens/revoke.ts';
@@ -86,6 +89,8 @@ const NO_COMMON_ADDRESS =
 /** The consequences of changes in other modules, in the order in which they run. */
 export const hooks: Hooks = {
   attachUploads,
+  sendComments,
+  keepFates,
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],
   logOutMachines: revokeDeviceTokensOfPerson,
@@ -410,6 +415,7 @@ function bindRoutes(
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);
   bindUploadRoutes(api, uploads, server.log);
+  bindReviewRoutes(api, uploads);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
   bindTriggerRoutes(api, deps);

@@ -1,4 +1,4 @@
-import type { Attachment, IdSource } from '@signalbox/contract';
+import type { Attachment, CommentFate, IdSource } from '@signalbox/contract';
 import type { ContextItemRow } from '../context/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
@@ -51,6 +51,20 @@ export interface Hooks {
    * Throws INVALID_REQUEST unless all are completed uploads of the workspace.
    */
   attachUploads: (tx: Tx, job: JobKey, uploadIds: readonly string[]) => Promise<Attachment[]>;
+  /**
+   * Sends drafts of review comments with a new round. Throws COMMENT_NOT_FOUND, INVALID_REQUEST and
+   * LIMIT_REACHED.
+   */
+  sendComments: (
+    tx: Tx,
+    round: JobKey & { workJobId: string },
+    commentIds: readonly string[],
+  ) => Promise<void>;
+  /**
+   * The agent of a job that has ended tells where the lines of review comments are now. The job
+   * has its outcome. Throws nothing of its own.
+   */
+  keepFates: (tx: Tx, job: JobRecord, fates: readonly CommentFate[]) => Promise<void>;
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
   /**

@@ -7,7 +7,7 @@ import { startTestHub } from '../support/test-hub.ts';
 import { until } from '../support/until.ts';
 import type { Visitor } from '../support/visitor.ts';
 
-const { jobs, agents, repositories, queue, tokens, runs, changes } = endpoints;
+const { jobs, agents, repositories, queue, tokens, runs, changes, reviewComments } = endpoints;
 const { members, invitations, session } = consoleEndpoints;
 /** The clock of the test stands still, so what is not sent never comes. */
 const options = { timeout: 60_000 };
@@ -62,8 +62,17 @@ test('a stream says which records each call has changed, and nothing else', opti
   await laptop.call(jobs.heartbeat, held);
   assert.deepEqual(textOf(await stream.until('jobEvents', jobId)), [`jobEvents ${jobId}`]);
 
-  await laptop.call(jobs.complete, { ...held, outcome: 'done' });
+  const evidence = { commitSha: 'a'.repeat(40) };
+  await laptop.call(jobs.complete, { ...held, outcome: 'done', evidence });
   assert.deepEqual(textOf(await stream.until('job', jobId)), enqueued);
+
+  // On the page of each round of the work, so it has the id of the work.
+  await laptop.call(reviewComments.save, {
+    ...{ workspaceId, jobId, text: 'No.' },
+    place: { path: 'a.ts', side: 'result', startLine: 1, endLine: 1, lines: 'a' },
+  });
+  const commented = [`reviewComment ${jobId}`];
+  assert.deepEqual(textOf(await stream.until('reviewComment', jobId)), commented);
 
   // A heartbeat that tells nothing new is no change.
   await laptop.call(agents.heartbeat, { workspaceId, ...machine });

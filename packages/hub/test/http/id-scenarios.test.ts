@@ -2,6 +2,7 @@ import { endpoints } from '@signalbox/contract';
 import { compareIdAnswers, type IdQuestion } from '../support/api-scenario.ts';
 import type { World } from '../support/api-world.ts';
 import { ensureRun, openDecision } from '../support/decision-world.ts';
+import { examplePlace } from '../support/review-world.ts';
 
 const {
   agents,
@@ -12,6 +13,7 @@ const {
   jobs,
   queue,
   repositories,
+  reviewComments,
   runs,
   uncertainties,
 } = endpoints;
@@ -19,6 +21,7 @@ const {
 type Fields = Record<string, unknown>;
 const inHome = ({ home }: World, fields: Fields) => ({ workspaceId: home.workspaceId, ...fields });
 const entries = [{ logSeq: 1, message: 'a' }];
+const said = { claimGeneration: 1, number: 1, word: 'changed', note: '' };
 const draft = { kind: 'work', prompt: 'Do it.' };
 const goal = { runRef: 'goal', status: 'planned' };
 const answered = { mode: 'answered', value: 'a', confidence: 1 };
@@ -32,7 +35,10 @@ const jobQuestions = (
     [jobs.cancel, () => ({})],
     [jobs.retry, () => ({})],
     [jobs.continue, () => ({ message: 'More.' })],
-    [jobs.messages, () => ({})],
+    [jobs.takeMessages, ({ agentId }: World) => ({ agentId, claimGeneration: 1 })],
+    [reviewComments.list, () => ({})],
+    [reviewComments.save, () => ({ place: examplePlace, text: 'No.' })],
+    [reviewComments.answer, ({ agentId }: World) => ({ agentId, ...said })],
     [jobs.log, () => ({})],
     [jobs.activity, () => ({})],
     [jobs.searchLog, () => ({ text: 'x' })],
@@ -180,6 +186,22 @@ const itemQuestions = (
   }),
 );
 
+const commentQuestions = (
+  [
+    [reviewComments.remove, {}],
+    [reviewComments.resolve, { isResolved: true }],
+  ] as const
+).map(
+  ([endpoint, more]): IdQuestion => ({
+    endpoint,
+    field: 'commentId',
+    unknown: 'com_1j78s1o00003qjivc1q0',
+    foreign: ({ other }) => other.commentId,
+    error: 'COMMENT_NOT_FOUND',
+    body: (world, commentId) => inHome(world, { commentId, ...more }),
+  }),
+);
+
 const packQuestion: IdQuestion = {
   endpoint: contextPacks.resolveRunV1,
   field: 'packId',
@@ -199,7 +221,7 @@ const workspaceQuestions = [
   jobs.cancel,
   jobs.retry,
   jobs.continue,
-  jobs.messages,
+  jobs.takeMessages,
   jobs.release,
   jobs.log,
   jobs.activity,
@@ -217,6 +239,7 @@ const workspaceQuestions = [
   repositories.list,
   queue.pause,
   queue.resume,
+  ...Object.values(reviewComments),
   ...Object.values(cloudAiJobs),
   ...Object.values(runs),
   ...Object.values(uncertainties),
@@ -255,6 +278,7 @@ compareIdAnswers('an unknown id and one of another workspace get the same bytes'
   ...runQuestions,
   ...uncertaintyQuestions,
   ...itemQuestions,
+  ...commentQuestions,
   packQuestion,
   ...workspaceQuestions,
   {

@@ -15,6 +15,7 @@ import { startQueueWorld } from '../support/queue-world.ts';
 const changes: Record<string, Record<string, unknown>> = {
   jobsEnqueue: { prompt: 'Do something else.' },
   jobsContinue: { message: 'Something else.' },
+  reviewCommentsSave: { text: 'Something else.' },
   jobsBulk: { reason: 'Something else.' },
   cloudAiJobsEnqueue: { kind: 'something-else' },
   runsUpsertV1: { status: 'something else' },

@@ -135,7 +135,7 @@ const verdicts = {
   jobsCancel: enqueuers,
   jobsRetry: enqueuers,
   jobsContinue: enqueuers,
-  jobsMessages: readers,
+  jobsTakeMessages: { ...holders, ownJob: 'NOT_ALLOWED' },
   // An action of people: programs may not, with any scopes.
   jobsRelease: { ...fullOnly, full: 'NOT_ALLOWED' },
   jobsBulk: enqueuers,
@@ -146,6 +146,12 @@ const verdicts = {
   jobsPatch: { ...readers, ownJob: 'ok' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
+  reviewCommentsList: readers,
+  reviewCommentsSave: enqueuers,
+  // For its author, and for owners.
+  reviewCommentsRemove: fullOnly,
+  reviewCommentsResolve: enqueuers,
+  reviewCommentsAnswer: { ...holders, ownJob: 'NOT_ALLOWED' },
   queueListPauses: readers,
   queuePause: enqueuers,
   queueResume: enqueuers,

@@ -23,6 +23,10 @@ async function setup(t: TestContext) {
     },
     /** The agent reports itself again. */
     beat: (name: string) => h.addAgent(h.home, name),
+    messages: async (jobId: string) => (await h.get(jobId)).messages ?? [],
+    /** Takes the messages of a job, as its agent does between turns. */
+    take: (jobId: string, claimGeneration: number, delivered: number[] = []) =>
+      h.call(jobs.takeMessages, { workspaceId, jobId, agentId, claimGeneration, delivered }),
     next: (jobId: string, message = 'And the empty list.', more: object = {}) =>
       h.call(jobs.continue, { workspaceId, jobId, message, ...more }),
   };
@@ -190,7 +194,6 @@ test('a round that was asked for twice with one key is one round', async (t) => 
 
 test('messages to a running job become one round when it is done', async (t) => {
   const h = await setup(t);
-  const { workspaceId } = h;
   const { jobId } = await h.enqueue();
   const pending = await h.next(jobId, 'One.');
   assert.deepEqual(
@@ -200,9 +203,8 @@ test('messages to a running job become one round when it is done', async (t) => 
   const { claimGeneration } = await h.claim();
   assert.ok(claimGeneration);
   await h.next(jobId, 'Two.');
-  const listed = async () => (await h.call(jobs.messages, { workspaceId, jobId })).messages;
   assert.deepEqual(
-    (await listed()).map(({ number, text, state }) => [number, text, state]),
+    (await h.messages(jobId)).map(({ number, text, state }) => [number, text, state]),
     [
       [1, 'One.', 'queued'],
       [2, 'Two.', 'queued'],
@@ -219,7 +221,7 @@ test('messages to a running job become one round when it is done', async (t) => 
     ['One.\n\nTwo.', jobId, pending.job.createdBy],
   );
   assert.deepEqual(
-    (await listed()).map(({ state, nextJobId }) => [state, nextJobId]),
+    (await h.messages(jobId)).map(({ state, nextJobId }) => [state, nextJobId]),
     [
       ['next_round', job.jobId],
       ['next_round', job.jobId],
@@ -239,9 +241,8 @@ test('messages of a job that failed wait for its retry, or for the round that co
   const { job } = await h.next(jobId, 'Two.');
   assert.equal(job.prompt, 'One.\n\nTwo.');
   await h.end();
-  const { messages } = await h.call(jobs.messages, { workspaceId, jobId });
   assert.deepEqual(
-    messages.map(({ nextJobId }) => nextJobId),
+    (await h.messages(jobId)).map(({ nextJobId }) => nextJobId),
     [job.jobId],
   );
   assert.equal((await h.get(job.jobId)).rounds?.length, 2, 'none of them is told twice');
@@ -254,4 +255,107 @@ test('a job takes messages up to the length of a prompt', async (t) => {
   const message = 'x'.repeat(100_000);
   await h.next(jobId, message);
   await h.refuse(jobs.continue, { workspaceId, jobId, message }, 'LIMIT_REACHED');
+});
+
+test('a tool gets messages while its job runs, and the others become the next round', async (t) => {
+  const h = await setup(t);
+  const { jobId } = await h.enqueue();
+  const { claimGeneration: generation } = await h.claim();
+  assert.ok(generation);
+  assert.equal((await h.next(jobId, 'One.')).takesMessages, undefined);
+  assert.deepEqual(
+    (await h.take(jobId, generation)).messages.map(({ text, state }) => [text, state]),
+    [['One.', 'queued']],
+    'the agent has it, and the tool not yet',
+  );
+  const second = await h.next(jobId, 'Two.');
+  assert.deepEqual([second.delivery, second.takesMessages], ['message', true]);
+  assert.equal((await h.get(jobId)).takesMessages, true);
+  const { messages } = await h.take(jobId, generation, [1]);
+  assert.deepEqual(
+    messages.map(({ state, deliveredAt }) => [state, deliveredAt !== null]),
+    [
+      ['delivered', true],
+      ['queued', false],
+    ],
+  );
+  h.clock.advance(1_000);
+  assert.deepEqual((await h.take(jobId, generation, [1])).messages, messages, 'once');
+  await h.next(jobId, 'Three.');
+  // Of the second, the hub hears with the result.
+  await h.complete(jobId, { claimGeneration: generation, messagesDelivered: [1, 2] });
+  const { rounds = [], takesMessages } = await h.get(jobId);
+  assert.deepEqual([rounds.length, takesMessages], [2, undefined]);
+  assert.equal((await h.get(rounds[1]?.jobId ?? '')).job.prompt, 'Three.');
+  assert.deepEqual(
+    (await h.messages(jobId)).map(({ state }) => state),
+    ['delivered', 'delivered', 'next_round'],
+  );
+});
+
+test('a job whose tool has all messages has no next round', async (t) => {
+  const h = await setup(t);
+  const { jobId } = await h.enqueue();
+  const { claimGeneration } = await h.claim();
+  await h.next(jobId, 'One.');
+  assert.ok(claimGeneration);
+  await h.complete(jobId, { claimGeneration, messagesDelivered: [1] });
+  assert.equal((await h.get(jobId)).rounds, undefined);
+  assert.equal((await h.next(jobId, 'More.')).job.prompt, 'More.');
+});
+
+test('an attempt that has lost the job delivers nothing, and the next one gets every message', async (t) => {
+  const h = await setup(t);
+  const { workspaceId, agentId } = h;
+  const { jobId } = await h.enqueue();
+  const { claimGeneration: first } = await h.claim();
+  assert.ok(first);
+  await h.next(jobId, 'One.');
+  await h.next(jobId, 'Two.');
+  await h.take(jobId, first, [1]);
+  h.clock.advance(24 * 60 * 60_000);
+  await h.hub.loops.sweeper.runOnce();
+  await h.beat('first');
+  assert.equal((await h.get(jobId)).takesMessages, undefined);
+  const { claimGeneration: second } = await h.claim();
+  assert.ok(second);
+  const late = { workspaceId, jobId, agentId, claimGeneration: first };
+  await h.refuse(jobs.takeMessages, { ...late, delivered: [2] }, 'CLAIM_GENERATION_MISMATCH');
+  const result = { ...late, outcome: 'done' as const, messagesDelivered: [2] };
+  await h.refuse(jobs.complete, result, 'CLAIM_GENERATION_MISMATCH');
+  assert.equal((await h.get(jobId)).takesMessages, undefined, 'not known of this attempt yet');
+  assert.deepEqual(
+    (await h.messages(jobId)).map(({ state }) => state),
+    ['delivered', 'queued'],
+  );
+  // Its session is a new one, which has none of them.
+  assert.deepEqual(
+    (await h.take(jobId, second)).messages.map(({ number, state }) => [number, state]),
+    [
+      [1, 'queued'],
+      [2, 'queued'],
+    ],
+  );
+  await h.take(jobId, second, [1, 2]);
+  h.clock.advance(24 * 60 * 60_000);
+  await h.hub.loops.sweeper.runOnce();
+  await h.beat('first');
+  // The tool of the third attempt takes no messages, and its agent tells of none.
+  await h.end();
+  const { rounds = [] } = await h.get(jobId);
+  assert.equal((await h.get(rounds[1]?.jobId ?? '')).job.prompt, 'One.\n\nTwo.');
+});
+
+test('a message that comes with the result is delivered or becomes the next round', async (t) => {
+  const h = await setup(t);
+  for (let times = 0; times < 5; times++) {
+    const { jobId } = await h.enqueue();
+    assert.equal((await h.claim()).jobId, jobId);
+    await Promise.all([h.complete(jobId), h.next(jobId, 'More.')]);
+    const { rounds = [] } = await h.get(jobId);
+    assert.equal(rounds.length, 2);
+    assert.equal((await h.get(rounds[1]?.jobId ?? '')).job.prompt, 'More.');
+    assert.equal((await h.claim()).jobId, rounds[1]?.jobId);
+    await h.complete(rounds[1]?.jobId ?? '');
+  }
 });

@@ -11,8 +11,9 @@ import { type HomeWorld, startHomeWorld, type TestWorkspace } from './home-world
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { TestHubOptions } from './test-hub.ts';
 
-const { agents, contextItems, contextPacks, jobEvents, jobs, runs, tokens, uncertainties } =
+const { agents, contextItems, contextPacks, jobEvents, jobs, reviewComments, runs, tokens } =
   endpoints;
+const { uncertainties } = endpoints;
 
 /** Part of every text of the workspace `other`; no answer to other callers may contain it (I10). */
 export const CANARY = 'canary-5f1c2e';
@@ -68,6 +69,7 @@ export interface World extends HomeWorld {
     decisionRequestId: string;
     itemId: string;
     packId: string;
+    commentId: string;
   };
   enqueue(draft?: Partial<RequestOf<typeof jobs.enqueue>>): Promise<string>;
   /** A job of `home` that its agent has just claimed. */
@@ -152,6 +154,7 @@ async function plantCanaries(harness: HomeWorld): Promise<World['other']> {
     role: CANARY,
     prompt: `${CANARY} prompt`,
   };
+  const commentId = await plantComment(harness, workspace, agentId, body);
   const first = await harness.call(jobs.enqueue, { ...body, requirements: CANARY }, token);
   const { jobId: runningJobId } = await claim(harness, workspace, agentId, first.jobId);
   const ref = { workspaceId, jobId: runningJobId, agentId };
@@ -173,7 +176,31 @@ async function plantCanaries(harness: HomeWorld): Promise<World['other']> {
   });
   const decision = await plantDecision(harness, workspace, runningJobId);
   const context = await plantContext(harness, workspace, decision.runId);
-  return { ...workspace, agentId, jobId, runningJobId, cloudAiJobId, ...decision, ...context };
+  const ids = { agentId, jobId, runningJobId, cloudAiJobId, commentId };
+  return { ...workspace, ...ids, ...decision, ...context };
+}
+
+async function plantComment(
+  harness: HomeWorld,
+  workspace: TestWorkspace,
+  agentId: string,
+  draft: Omit<RequestOf<typeof jobs.enqueue>, 'workspaceId' | 'repoId'>,
+): Promise<string> {
+  const { workspaceId, repoId, token } = workspace;
+  const { jobId } = await harness.call(jobs.enqueue, { ...draft, workspaceId, repoId }, token);
+  await claim(harness, workspace, agentId, jobId);
+  const evidence = { commitSha: 'c'.repeat(40), branch: CANARY };
+  const ended = { workspaceId, jobId, agentId, outcome: 'done' as const, evidence };
+  await harness.call(jobs.complete, ended, token);
+  const { comment } = await harness.call(
+    reviewComments.save,
+    {
+      ...{ workspaceId, jobId, text: CANARY },
+      place: { path: CANARY, side: 'result', startLine: 1, endLine: 1, lines: CANARY },
+    },
+    token,
+  );
+  return comment.commentId;
 }
 
 async function plantContext(

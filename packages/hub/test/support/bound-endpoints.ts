@@ -5,6 +5,7 @@ import { addItem, buildPack } from './context-world.ts';
 import { ensureRun, openDecision } from './decision-world.ts';
 import { exchange } from './http-exchange.ts';
 import { addEvent, addTriggerRow } from './ledger-setup.ts';
+import { addDraft, addSent, finishWithCommit } from './review-world.ts';
 import { upload } from './upload-setup.ts';
 
 /** The endpoints that a hub says it answers. */
@@ -66,6 +67,11 @@ export async function fillExample(
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });
   }
+  const { answer, remove, resolve, save } = endpoints.reviewComments;
+  if (endpoint === save) body.jobId = await finishWithCommit(world);
+  if (endpoint === remove) body.commentId = await addDraft(world);
+  if (endpoint === resolve) body.commentId = await addSent(world);
+  if (endpoint === answer) await addSent(world, jobId);
   // The example waits for a job to come; here none will.
   if ('waitMs' in body) body.waitMs = 0;
   return body;

@@ -30,6 +30,8 @@ interface OpenOptions {
   cwd: string;
   /** A session of an earlier attempt; null: begin one. */
   knownId: string | null;
+  /** The tool shows the conversation so far, if it can. */
+  showsHistory: boolean;
   mcpServers: readonly acp.McpServer[];
   settings: SessionSettings;
   meta: Readonly<Record<string, unknown>> | undefined;
@@ -68,11 +70,12 @@ async function resume(options: OpenOptions): Promise<Opened | null> {
     ...metaOf(options),
   };
   try {
-    if (capabilities?.sessionCapabilities?.resume) {
+    const canLoad = capabilities?.loadSession === true;
+    if (capabilities?.sessionCapabilities?.resume && !(canLoad && options.showsHistory)) {
       const answer: acp.ResumeSessionResponse = await agent.request(methods.session.resume, body);
       return openedOf(sessionId, true, answer);
     }
-    if (capabilities?.loadSession === true) {
+    if (canLoad) {
       const answer: acp.LoadSessionResponse = await agent.request(methods.session.load, body);
       return openedOf(sessionId, true, answer);
     }

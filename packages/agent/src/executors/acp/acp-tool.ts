@@ -1,7 +1,13 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { Activity } from '@signalbox/contract';
-import { type KnownAnswer, PARK_GRACE_MS, type ToolProcess } from '../conversation.ts';
+import {
+  type KnownAnswer,
+  type KnownMessage,
+  PARK_GRACE_MS,
+  type ToolProcess,
+} from '../conversation.ts';
 import { objectOf } from '../json-fields.ts';
+import { messagesPrompt } from '../messages-prompt.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { beginsAgain } from '../tool-prompt.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
@@ -27,8 +33,8 @@ const PARK_CANCEL_MS = 250;
 const STOP_CANCEL_MS = 2_000;
 /** A tool that is done may tidy up; its processes are ended after this time. */
 const DONE_GRACE_MS = 2_000;
-/** Prompts per turn, so that a tool that keeps refusing a person's reasons stops. */
-const PROMPTS_MAX = 20;
+/** Prompts with reasons of people, so that a tool that keeps trying the same stops. */
+const REFUSALS_MAX = 20;
 const CRASH_RETRY_MS = 30_000;
 
 /** Runs one process of the tool: from its start to the end of the job, a park, or a crash. */
@@ -43,13 +49,14 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
     if (summary !== null) park(summary);
   }, parking.reject);
   let connection: AcpConnection | null = null;
+  const history: string[] = [];
   const talk = async (): Promise<AcpEnd> => {
     connection = await connectTool(
       tool,
-      { ...people.handlers, onUpdate: updates(turn, people) },
+      { ...people.handlers, onUpdate: updates(turn, people, history) },
       agent,
     );
-    return await work(turn, connection, people);
+    return await work(turn, connection, people, history);
   };
   const ended = tool.exited.then((exit): AcpEnd => ({ kind: 'crashed', ...crashOf(tool, exit) }));
   const talked = talk().catch((error: unknown): AcpEnd | Promise<AcpEnd> => {
@@ -99,13 +106,23 @@ async function cancelTurn(
 }
 
 /** Messages become text of the timeline in the order in which they came. */
-function updates({ reader, host }: AcpTurn, people: People) {
+function updates({ reader, host }: AcpTurn, people: People, history: string[]) {
   return ({ update, sessionId }: acp.SessionNotification) => {
-    // While a session is loaded, its history comes again. Sub-agents may have their own sessions.
-    if (!people.isListening || sessionId !== host.session.sessionId) return;
+    // Sub-agents may have their own sessions.
+    if (sessionId !== host.session.sessionId) return;
+    // While a session is loaded, its history comes again.
+    if (!people.isListening) {
+      if (update.sessionUpdate === 'user_message_chunk' && update.content.type === 'text') {
+        history.push(update.content.text);
+      }
+      return;
+    }
     const { parts, progress, usedToolCallId, ended } = reader.read(update);
     if (update.sessionUpdate === 'usage_update') noteUsage(reader, host);
-    if (isOfModel(update)) host.onModelAnswer();
+    if (isOfModel(update)) {
+      host.onModelAnswer();
+      people.later(() => host.messages.received());
+    }
     if (usedToolCallId !== undefined) people.onToolCallUsed(usedToolCallId);
     if (ended !== undefined) people.onToolCallEnded(ended);
     if (progress !== undefined) host.report(progress);
@@ -131,7 +148,13 @@ function knownOf({ agent, reader, host }: AcpTurn) {
   return { agent, limit: reader.limit(), nowMs: host.clock.nowMs() };
 }
 
-async function work(turn: AcpTurn, connection: AcpConnection, people: People): Promise<AcpEnd> {
+/** @param history gets the earlier prompts of a session that is loaded. */
+async function work(
+  turn: AcpTurn,
+  connection: AcpConnection,
+  people: People,
+  history: readonly string[],
+): Promise<AcpEnd> {
   const { host, reader } = turn;
   const { agentInfo } = connection.about;
   if (agentInfo) turn.about = { name: agentInfo.name, version: agentInfo.version };
@@ -139,6 +162,7 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     ...{ connection, settings: turn.settings, mcpServers: turn.mcpServers },
     cwd: turn.agent.cwdOf?.(host.cwd) ?? host.cwd,
     knownId: host.session.sessionId,
+    showsHistory: host.session.messages.sent.length > 0,
     meta: metaOf(turn),
   });
   const { sessionId, isResumed } = session;
@@ -157,8 +181,12 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     await untilStored(connection, { sessionId, cwd: host.cwd, clock: host.clock });
   });
   const answers = host.session.newAnswers();
+  const shown = history.length === 0 ? null : history.join('');
+  let messages = await host.messages.begin({ isResumed, shown });
   let text = firstPrompt(turn, isResumed, answers);
-  for (let prompts = 1; ; prompts++) {
+  if (messages.length > 0) text = `${text}\n${messagesPrompt(host.job.jobId, messages)}`;
+  for (let refusals = 1; ; ) {
+    await host.messages.sending(messages);
     const prompt: acp.ContentBlock[] = [{ type: 'text', text }];
     const response = connection.agent.request(acp.methods.agent.session.prompt, {
       ...{ sessionId, prompt },
@@ -173,10 +201,24 @@ async function work(turn: AcpTurn, connection: AcpConnection, people: People): P
     const failure = failureOfTurn(rest._meta, knownOf(turn));
     if (failure !== null) return { kind: 'failed', ...failure };
     host.onModelAnswer();
+    await host.messages.received();
     const reasons = people.takeReasons();
-    if (reasons.length === 0 || prompts >= PROMPTS_MAX) return endOf(stopReason, people);
-    text = reasonsPrompt(reasons);
+    if (reasons.length > 0 && refusals < REFUSALS_MAX) {
+      refusals += 1;
+      messages = [];
+      text = reasonsPrompt(reasons);
+      continue;
+    }
+    messages = stopReason === 'end_turn' ? await host.messages.next() : [];
+    if (messages.length === 0) return endOf(stopReason, people);
+    await host.note(`signalbox: the tool gets ${numbersOf(messages)} of people.`);
+    text = messagesPrompt(host.job.jobId, messages);
   }
+}
+
+function numbersOf(messages: readonly KnownMessage[]): string {
+  const numbers = messages.map(({ number }) => number).join(', ');
+  return messages.length === 1 ? `message ${numbers}` : `messages ${numbers}`;
 }
 
 function firstPrompt(turn: AcpTurn, isResumed: boolean, answers: readonly KnownAnswer[]): string {

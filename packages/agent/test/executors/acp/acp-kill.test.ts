@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
@@ -41,6 +41,43 @@ test('kill -9 loses no answer, and an action runs at most once for each answer',
       await t.test(`${what}, ${moment}`, () => scene.play(`${row}-${column}`, parts, moment));
     }
   }
+});
+
+const messageMoments = [
+  'when the message is at the hub only',
+  'when the tool has the prompt and has not stored it',
+  'when the tool has stored the prompt and says nothing',
+  'when the tool works on it',
+] as const;
+
+test('kill -9 loses no message to a running job, and the tool acts on each once', async (t) => {
+  const h = await setupAcp(t, true);
+  const scene = new KillScene(h);
+  t.after(() => scene.end());
+  scene.startAgent();
+  for (const [row, [what, parts]] of rows.entries()) {
+    if (what === 'adapter') continue;
+    for (const [column, moment] of messageMoments.entries()) {
+      const name = `message-${row}-${column}`;
+      await t.test(`${what}, ${moment}`, () => scene.playMessage(name, parts, moment));
+    }
+  }
+});
+
+test('a round whose parts are killed continues in the session and on the branch of its work', async (t) => {
+  const h = await setupAcp(t, true);
+  const scene = new KillScene(h);
+  t.after(() => scene.end());
+  scene.startAgent();
+  let before = await h.until(await h.enqueue('sneak one; write zero.txt'), 'done');
+  const { branch } = before.evidence ?? {};
+  for (const [row, [what, parts]] of rows.entries()) {
+    await t.test(what, async () => {
+      before = await scene.playRound(`round-${row}`, parts, before.jobId);
+      assert.equal(before.evidence?.branch, branch);
+    });
+  }
+  assert.equal(h.toolLog().filter((line) => line.startsWith('new session')).length, 1);
 });
 
 /** One hub and one agent, whose parts are killed and started again. */
@@ -107,6 +144,79 @@ class KillScene {
     const asked = (await h.allQuestions(jobId)).length;
     if (isHeld) assert.equal(asked, isAskedAgain ? 2 : 1, 'how often the person was asked');
     else assert.ok(asked <= 2, `the person was asked ${asked} times`);
+  }
+
+  async playMessage(name: string, parts: readonly Part[], moment: (typeof messageMoments)[number]) {
+    const h = this.#h;
+    const { workspaceId } = h;
+    const [queued, received, stored, working] = messageMoments;
+    const first = this.#hold(`hold first ${name}`);
+    const jobId = await h.enqueue(`sneak first ${name}`);
+    await h.untilTool(new RegExp(`^begins first ${name}$`));
+    const sent = await h.client.jobs.continue({
+      ...{ workspaceId, jobId, message: `sneak second ${name}` },
+    });
+    assert.deepEqual([sent.delivery, sent.takesMessages], ['message', true]);
+    const holds: Record<string, string> = { [received]: 'hold-received', [stored]: 'hold-stored' };
+    const second = moment === queued ? first : this.#hold(holds[moment] ?? `hold second ${name}`);
+    if (moment !== queued) rmSync(first);
+    const isOfJob = new RegExp(`Message 1 to ${jobId}`);
+    const mark = (verb: string) => new RegExp(`^${verb} .*${isOfJob.source}`);
+    if (moment === received) await h.untilTool(mark('receives'));
+    if (moment === stored) await h.untilTool(mark('prompt'));
+    if (moment === working) {
+      await h.untilTool(new RegExp(`^begins second ${name}$`));
+      while ((await this.#messageOf(jobId))?.state !== 'delivered') await nextLook(LOOK_MS);
+    } else {
+      assert.equal((await this.#messageOf(jobId))?.state, 'queued');
+    }
+    await this.#restart(parts);
+    rmSync(second);
+
+    const job = await this.#untilEnd(jobId);
+    assert.equal(job.status, 'done', String(job.message));
+    const { rounds, messages = [] } = await h.client.jobs.get({ workspaceId, jobId });
+    assert.deepEqual(
+      messages.map(({ state }) => state),
+      ['delivered'],
+    );
+    assert.equal(rounds, undefined);
+    const log = h.toolLog();
+    assert.equal(log.filter((line) => line === `ran first ${name}`).length, 1);
+    assert.equal(log.filter((line) => line === `ran second ${name}`).length, 1);
+    assert.equal(log.filter((line) => mark('prompt').test(line)).length, 1, 'it was told once');
+  }
+
+  async playRound(name: string, parts: readonly Part[], before: string) {
+    const h = this.#h;
+    const { workspaceId } = h;
+    const hold = this.#hold(`hold ${name}`);
+    const message = `write ${name}.txt; sneak ${name}`;
+    const { job } = await h.client.jobs.continue({ workspaceId, jobId: before, message });
+    await h.untilTool(new RegExp(`^begins ${name}$`));
+    await this.#restart(parts);
+    rmSync(hold);
+    const done = await this.#untilEnd(job.jobId);
+    assert.equal(done.status, 'done', String(done.message));
+    return done;
+  }
+
+  #hold(name: string): string {
+    const place = join(this.#h.directory, 'tool');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, name), '');
+    return join(place, name);
+  }
+
+  async #messageOf(jobId: string) {
+    const { workspaceId } = this.#h;
+    return (await this.#h.client.jobs.get({ workspaceId, jobId })).messages?.[0];
+  }
+
+  async #restart(parts: readonly Part[]): Promise<void> {
+    await this.#killAll(parts);
+    if (parts.includes('hub')) await this.#h.startHub();
+    if (parts.includes('agent')) this.startAgent();
   }
 
   /** Waits for the end of a job. An answer that went to a tool just killed is asked for again. */

@@ -299,8 +299,9 @@ export interface JobsTable {
   model: string | null;
   /** JSON array of the files for the tool, as they are on the wire; null: none. */
   attachments: string | null;
-  /** How many of its messages are in no round yet. */
-  messages_queued: number;
+  message_count: number;
+  /** The claim generation of the last attempt whose tool takes messages between its turns. */
+  messages_generation: number | null;
 }
 
 export interface JobMessagesTable {
@@ -311,8 +312,42 @@ export interface JobMessagesTable {
   author_id: string;
   author_name: string | null;
   created_at: number;
-  /** The round that has it in its prompt; null: it is queued. */
+  /** When the tool of the job got it. Null: it is queued, or in a round. */
+  delivered_at: number | null;
+  /** The round that has it in its prompt. */
   next_job_id: string | null;
+}
+
+export interface ReviewCommentsTable {
+  workspace_id: string;
+  comment_id: string;
+  /** The first job of the work. */
+  work_job_id: string;
+  /** The round whose result it is about. */
+  job_id: string;
+  /** Null: a draft. */
+  number: number | null;
+  /** The first comment of its thread; null: it is the first. */
+  replies_to: string | null;
+  path: string;
+  side: 'base' | 'result';
+  start_line: number;
+  end_line: number;
+  commit_sha: string | null;
+  lines: string;
+  text: string;
+  author_id: string;
+  author_name: string | null;
+  created_at: number;
+  updated_at: number;
+  sent_in_job_id: string | null;
+  /** JSON, as on the wire. */
+  answer: string | null;
+  /** JSON, as on the wire. */
+  fate: string | null;
+  resolved_at: number | null;
+  resolved_by_id: string | null;
+  resolved_by_name: string | null;
 }
 
 export interface JobEventsTable {
@@ -454,6 +489,7 @@ export interface Schema
   job_log_marks: JobLogMarksTable;
   job_activities: JobActivitiesTable;
   job_messages: JobMessagesTable;
+  review_comments: ReviewCommentsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;

@@ -33,7 +33,8 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     verdict TEXT,
     tool TEXT,
     model TEXT,
-    messages_queued INTEGER NOT NULL DEFAULT 0,
+    message_count INTEGER NOT NULL DEFAULT 0,
+    messages_generation BIGINT,
     attachments TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
@@ -186,9 +187,39 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     author_id TEXT NOT NULL,
     author_name TEXT,
     created_at BIGINT NOT NULL,
+    delivered_at BIGINT,
     next_job_id TEXT,
     PRIMARY KEY (workspace_id, job_id, number)
   )`,
+  // Comments of people on lines of a result; without a number they are drafts.
+  `CREATE TABLE review_comments (
+    workspace_id TEXT NOT NULL,
+    comment_id TEXT NOT NULL,
+    work_job_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    number INTEGER,
+    replies_to TEXT,
+    path TEXT NOT NULL,
+    side TEXT NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    commit_sha TEXT,
+    lines TEXT NOT NULL,
+    text TEXT NOT NULL,
+    author_id TEXT NOT NULL,
+    author_name TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    sent_in_job_id TEXT,
+    answer TEXT,
+    fate TEXT,
+    resolved_at BIGINT,
+    resolved_by_id TEXT,
+    resolved_by_name TEXT,
+    PRIMARY KEY (workspace_id, comment_id)
+  )`,
+  'CREATE INDEX review_comments_work ON review_comments (workspace_id, work_job_id, comment_id)',
+  'CREATE INDEX review_comments_job ON review_comments (workspace_id, job_id)',
   // Files of the archive: recorded before the file is written, sealed when it is complete.
   `CREATE TABLE archive_parts (
     workspace_id TEXT NOT NULL,

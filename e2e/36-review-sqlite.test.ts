@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { mintTokenByAdmin } from '@signalbox/hub';
+import { type Client, createClient } from '@signalbox/sdk';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit } from './browser.ts';
+import { configOf } from './hub-database.ts';
+import { auditSchemes } from './page-audit.ts';
+import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
+import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
+
+const owner = ownerOf('review');
+const { hub, browser } = usePagePlace({ after });
+
+/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
+const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
+const desktop = { viewport: { width: 1280, height: 800 } };
+const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+
+const baseSha = 'a'.repeat(40);
+const commitSha = 'b'.repeat(40);
+const branch = 'signalbox/orders';
+
+const patch = [
+  'diff --git a/src/orders.ts b/src/orders.ts',
+  '--- a/src/orders.ts',
+  '+++ b/src/orders.ts',
+  '@@ -1,4 +1,8 @@ orders',
+  " import { readAll } from './store.ts';",
+  ' ',
+  '-export function total(): number {',
+  '+export function total(list = readAll()): number {',
+  '+  let sum = 0;',
+  '+  for (const { price } of list) sum += price;',
+  '+  return sum;',
+  '+}',
+  ' // The end of the file.',
+  'diff --git a/docs/old.md b/docs/orders.md',
+  'similarity index 80%',
+  'rename from docs/old.md',
+  'rename to docs/orders.md',
+  '--- a/docs/old.md',
+  '+++ b/docs/orders.md',
+  '@@ -1 +1 @@',
+  '-# Old',
+  '+# Orders',
+  'diff --git a/package-lock.json b/package-lock.json',
+  '--- a/package-lock.json',
+  '+++ b/package-lock.json',
+  '@@ -1 +1 @@',
+  '-{"lockfileVersion":2}',
+  '+{"lockfileVersion":3}',
+  'diff --git a/docs/logo.png b/docs/logo.png',
+  'new file mode 100644',
+  'Binary files /dev/null and b/docs/logo.png differ',
+  '',
+].join('\n');
+
+describe('the review of a job, in a browser', { skip: browserMissing }, () => {
+  let ada: SignedIn;
+  let client: Client;
+  let place: { workspaceId: string; agentId: string };
+  let repoId: string;
+  let firstId: string;
+  let secondId: string;
+  let visit: Visit;
+  let page: Page;
+  let phoneVisit: Visit;
+  let phonePage: Page;
+
+  before(async () => {
+    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
+    ada = await makeWorkspace(owner);
+    const { workspaceId } = ada;
+    const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
+    const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
+    client = createClient({ baseUrl: hub.baseUrl, token });
+    const remoteUrlHash = 'e5'.repeat(32);
+    ({ repoId } = await client.repositories.upsert({ workspaceId, label: 'a/b', remoteUrlHash }));
+    const { agentId } = await client.agents.heartbeat({
+      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 5 },
+    });
+    place = { workspaceId, agentId };
+    const prompt = 'Sum the orders.';
+    ({ jobId: firstId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'work', prompt },
+    }));
+    await complete(firstId);
+    visit = await openVisit(browser, hub.baseUrl, desktop);
+    await lendSession(visit.context, ada);
+    page = await visit.context.newPage();
+    phoneVisit = await openVisit(browser, hub.baseUrl, phone);
+    await lendSession(phoneVisit.context, await joinWorkspace(ada, 'Grace Hopper', 'member'));
+    phonePage = await phoneVisit.context.newPage();
+  });
+
+  type Fates = NonNullable<Parameters<Client['jobs']['complete']>[0]['commentFates']>;
+
+  /** Claims the job, and ends it with the patch as its agent would. */
+  async function complete(
+    jobId: string,
+    fates: (claim: number) => Promise<Fates> = async () => [],
+  ) {
+    const claimed = await client.jobs.claimNext(place);
+    assert.equal(claimed.jobId, jobId);
+    const claimGeneration = claimed.claimGeneration ?? 0;
+    const { uploadId, uploadUrl } = await client.uploads.create({
+      workspaceId: place.workspaceId,
+      ...{ fileName: 'job.patch', contentType: 'text/x-diff', sizeBytes: patch.length },
+      job: { jobId, agentId: place.agentId, claimGeneration },
+    });
+    assert.equal((await fetch(uploadUrl, { method: 'PUT', body: patch })).status, 200);
+    const check = { name: 'lint', command: 'lint', durationMs: 9, exitCode: 1 };
+    await client.jobs.complete({
+      ...{ ...place, jobId, claimGeneration, outcome: 'done', message: 'Summed.' },
+      evidence: {
+        ...{ baseSha, commitSha, branch, patch: { uploadId, sizeBytes: patch.length } },
+        changedFiles: ['src/orders.ts', 'docs/orders.md', 'package-lock.json', 'docs/logo.png'],
+        checks: [{ ...check, outcome: 'failed', output: 'src/orders.ts:5:3: no loops, please' }],
+      },
+      commentFates: await fates(claimGeneration),
+    });
+  }
+
+  const pathOf = (jobId: string) => `/w/${owner.workspaceSlug}/jobs/${jobId}?tab=changes`;
+  const look = (on: Page) => async (view: string) => {
+    if (pictureDir === undefined) return;
+    await on.screenshot({ path: join(pictureDir, `${view}.png`) });
+  };
+  const audit = async (on: Page, view: string) =>
+    assert.deepEqual(await auditSchemes(on, view, look(on)), []);
+
+  it('shows the changes by file, with failed checks on their lines', async () => {
+    await page.goto(pathOf(firstId));
+    await page.getByText('0 of 4 files viewed').waitFor();
+    await page.getByText('no loops, please').waitFor();
+    await page.getByText('An image: its content is not shown.').waitFor();
+    assert.equal(await page.getByText('lockfileVersion').count(), 0, 'generated files are folded');
+    await page.locator('.hljs-keyword').first().waitFor();
+    await audit(page, 'review-changes-desktop');
+  });
+
+  it('takes a comment on two lines by keyboard alone', async () => {
+    await page.keyboard.press('j');
+    await page
+      .getByRole('button', { name: 'src/orders.ts', exact: true })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('n');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('c');
+    const form = page.getByRole('form', { name: 'New comment' });
+    await form.getByText('Comment on lines 4 to 5 of').waitFor();
+    await audit(page, 'review-composer-desktop');
+    await page.keyboard.type('Use reduce here.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Draft', { exact: true }).waitFor();
+    await form.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+  });
+
+  it('marks a file as viewed by its key, for the next visit too', async () => {
+    await page.getByRole('button', { name: /^Comment on line 1: import/ }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('v');
+    await page.getByText('1 of 4 files viewed').waitFor();
+    await page.reload();
+    await page.getByText('1 of 4 files viewed').waitFor();
+  });
+
+  it('shows lines side by side, and without changes of white space', async () => {
+    await page.getByRole('button', { name: 'Side by side' }).click();
+    await page.getByRole('button', { name: 'One column' }).waitFor();
+    await audit(page, 'review-split-desktop');
+    await page.getByRole('button', { name: 'One column' }).click();
+    await page.getByRole('button', { name: 'Hide white space' }).click();
+    await page.getByRole('button', { name: 'Show white space' }).click();
+  });
+
+  it('has a second reviewer on a phone, who sees the drafts, comments and sends all', async () => {
+    await phonePage.goto(pathOf(firstId));
+    await phonePage.getByText('Use reduce here.').waitFor();
+    assert.equal(await phonePage.getByRole('button', { name: 'Edit' }).count(), 0);
+    await phonePage.getByRole('button', { name: /^Comment on line 3, added/ }).tap();
+    const form = phonePage.getByRole('form', { name: 'New comment' });
+    await form.getByRole('button', { name: 'One line more' }).tap();
+    await form.getByText('Comment on lines 3 to 4 of').waitFor();
+    await form.getByRole('textbox').fill('Name the **unit** of the price.');
+    await audit(phonePage, 'review-composer-phone');
+    await form.getByRole('button', { name: 'Save draft' }).tap();
+    await phonePage.getByRole('button', { name: 'Send 2 comments' }).tap();
+    await phonePage.getByRole('dialog', { name: 'Send 2 comments' }).waitFor();
+    await audit(phonePage, 'review-send-phone');
+    await phonePage.getByRole('button', { name: 'Start the round' }).tap();
+    await phonePage.getByText('Round 2 is in the queue').first().waitFor();
+    await phonePage.waitForURL((url) => !url.pathname.endsWith(firstId));
+    secondId = new URL(phonePage.url()).pathname.split('/').at(-1) ?? '';
+    // The first reviewer sees that their draft was sent.
+    await page.getByText('sent in round 2').first().waitFor();
+    await page.getByText('Round 2 continues this work').waitFor();
+  });
+
+  it('shows what the tool says of each comment beside what git says', async () => {
+    const { workspaceId } = place;
+    await complete(secondId, async (claimGeneration) => {
+      const answer = { ...place, jobId: secondId, claimGeneration };
+      const { comments } = await client.reviewComments.list({ workspaceId, jobId: secondId });
+      const numbers = comments.map(({ number }) => number);
+      assert.deepEqual(numbers, [1, 2]);
+      await client.reviewComments.answer({ ...answer, number: 1, word: 'changed', note: 'Done.' });
+      const note = 'All prices are cents.';
+      await client.reviewComments.answer({ ...answer, number: 2, word: 'disagree', note });
+      const place4 = { path: 'src/orders.ts', startLine: 4, endLine: 5 };
+      return [
+        { number: 1, state: 'untouched', ...place4 },
+        { number: 2, state: 'outdated', path: null, startLine: null, endLine: null },
+      ];
+    });
+    await page.goto(pathOf(secondId));
+    await page.getByText('2 open threads').waitFor();
+    await page.getByText('Git: lines untouched').waitFor();
+    await page.getByText('The tool says that it has changed them.').waitFor();
+    await page.getByText('All prices are cents.').waitFor();
+    await page.getByText('these lines are not in the result any more').waitFor();
+    await audit(page, 'review-fates-desktop');
+    await phonePage.goto(pathOf(secondId));
+    await phonePage.getByText('Git: lines untouched').waitFor();
+    await audit(phonePage, 'review-fates-phone');
+  });
+
+  it('resolves a thread and replies in another, seen by both reviewers', async () => {
+    const thread = page.getByRole('region', { name: /lines 4 to 5$/ });
+    await thread.getByRole('button', { name: 'Reply' }).click();
+    await thread.getByRole('textbox').fill('Git says that you have not.');
+    await thread.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+    await phonePage.getByText('Git says that you have not.').waitFor();
+    const other = phonePage.getByRole('region', { name: /lines 3 to 4$/ });
+    await other.getByRole('button', { name: 'Resolve' }).tap();
+    await other.getByText('Resolved by Grace Hopper').waitFor();
+    await page.getByText('1 open thread', { exact: false }).waitFor();
+  });
+
+  it('sees no violation of the content security policy and no error of the browser', () => {
+    assert.deepEqual([...visit.troubles, ...phoneVisit.troubles], []);
+  });
+});
