@@ -97,7 +97,8 @@ export async function makeTeam(dataDir: string, workspaceSlug: string): Promise<
     },
   };
   const moveTo = (timeMs: number) => {
-    behindMs = Math.max(0, Math.min(behindMs, Date.now() - timeMs));
+    // Whole milliseconds, as in ids: with a dot, the page of a job would be a file that is missing.
+    behindMs = Math.max(0, Math.min(behindMs, Math.ceil(Date.now() - timeMs)));
   };
   const hub = await createHub({ config: configOf(dataDir), clock });
   try {

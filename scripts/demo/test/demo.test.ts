@@ -111,6 +111,8 @@ test('a demo that is kept open shows jobs in every state, lives, and ends by SIG
   const { jobs } = await console.jobs.list({ workspaceId, limit: 200 });
   const statuses = new Set(jobs.map(({ status }) => status));
   assert.deepEqual([...statuses].toSorted(), [...jobStatuses].toSorted());
+  const unusual = jobs.filter(({ jobId }) => !/^job_[a-z0-9]+$/.test(jobId));
+  assert.deepEqual(unusual, [], 'ids are of whole milliseconds');
   const days = new Set(jobs.map(({ createdAt }) => createdAt.slice(0, 10)));
   assert.ok(days.size >= 14, `the jobs are of ${days.size} days`);
   assert.ok(new Set(jobs.map(({ createdBy }) => createdBy.name)).size >= 3, 'three people');

@@ -34,6 +34,7 @@ interface JobRowProps {
 export const JobRow = memo(function JobRow(props: JobRowProps) {
   const { job, slug, isCurrent, isSelected, isSelecting, onSelect, onFocus } = props;
   const title = plainText(job.title) || job.jobId;
+  const failure = job.failure === undefined ? undefined : plainText(job.failure);
   const selectOnShift = (event: MouseEvent) => {
     if (!event.shiftKey) return;
     event.preventDefault();
@@ -44,6 +45,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       className={classNames(
         'group relative flex min-h-row items-center gap-2 border-b px-3 py-1.5 sm:px-4 sm:py-0',
         isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        failure !== undefined && 'sm:py-1',
         isCurrent && 'shadow-[inset_2px_0_0_var(--color-accent)]',
       )}
     >
@@ -71,7 +73,12 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       >
         <StatusSign status={job.status} changed={job.changed} verdict={job.verdict} />
       </span>
-      <div className="grid min-w-0 grow sm:flex sm:items-center sm:gap-3">
+      <div
+        className={classNames(
+          'grid min-w-0 grow',
+          failure === undefined && 'sm:flex sm:items-center sm:gap-3',
+        )}
+      >
         <Link
           to="/w/$slug/jobs/$jobId"
           params={{ slug, jobId: job.jobId }}
@@ -79,10 +86,15 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
           title={title}
           onFocus={() => onFocus(job.jobId)}
           onClick={selectOnShift}
-          className="block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent sm:shrink sm:grow-0"
+          className="block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent max-sm:leading-6 sm:shrink sm:grow-0"
         >
           {title}
         </Link>
+        {failure !== undefined && (
+          <p title={failure} className="line-clamp-2 text-xs text-danger sm:line-clamp-1">
+            {failure}
+          </p>
+        )}
         {job.status !== 'pending' && <WaitingWords job={job} className="min-w-32 shrink-[4]" />}
         <PhoneLine {...props} />
       </div>
@@ -110,7 +122,6 @@ function waitingText(job: ListedJob, nowMs: number): string | undefined {
     return job.waitingOnUncertaintyId === undefined ? undefined : 'Waits for an answer';
   }
   if (job.cancelRequestedAt !== undefined && job.status === 'running') return 'Is being canceled';
-  if (job.failure !== undefined) return plainText(job.failure);
   if (job.status === 'done' && job.changed === false) return NO_CHANGES;
   if (job.verdict === 'gaps') return HAS_GAPS;
   if (job.waitingReason === undefined) return undefined;
@@ -135,7 +146,11 @@ function PhoneLine({ job, repositoryLabel, agentName }: JobRowProps) {
   return (
     <p className="flex min-w-0 gap-2 text-xs text-muted sm:hidden">
       <span className="truncate">{words.join(' · ')}</span>
-      <Duration job={job} className="ml-auto shrink-0" />
+      {job.status === 'running' ? (
+        <Duration job={job} className="ml-auto shrink-0" />
+      ) : (
+        <RelativeTime at={job.createdAt} className="ml-auto shrink-0 tabular-nums" />
+      )}
     </p>
   );
 }
@@ -160,10 +175,7 @@ function Columns({ job, repositoryLabel, agentName }: JobRowProps) {
       ) : (
         <AttemptColumns job={job} agentName={agentName} />
       )}
-      <RelativeTime
-        at={job.createdAt}
-        className="w-16 shrink-0 self-start pt-0.5 text-right text-xs text-muted tabular-nums sm:self-auto sm:pt-0"
-      />
+      <RelativeTime at={job.createdAt} className={`${columnClasses} w-16 text-right sm:block`} />
     </>
   );
 }

@@ -41,12 +41,10 @@ export function JobsPage() {
   useListKeys({ order, currentId, setCurrentId, selection, searchRef, slug });
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-[minmax(0,1fr)] gap-3">
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-          <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
-          <StateCounts filters={filters} />
-        </div>
-        <div className="flex gap-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <h1 className="text-xl font-semibold tracking-tight">Jobs</h1>
+        <StateCounts filters={filters} />
+        <div className="ml-auto flex gap-2">
           {!selection.isSelecting && list.jobs.length > 0 && (
             <Button onClick={selection.begin}>Select</Button>
           )}
@@ -101,7 +99,10 @@ function StateCounts({ filters }: { filters: JobFilters }) {
   const counted = jobGroups.map((group) => ({ group, count: countOf(group, data) }));
   if (counted.every(({ count }) => count === '')) return null;
   return (
-    <ul aria-label="States" className="flex flex-wrap gap-x-3 text-sm text-muted">
+    <ul
+      aria-label="States"
+      className="flex flex-wrap gap-x-3 text-sm text-muted max-sm:order-last max-sm:w-full"
+    >
       {counted
         .filter(({ count }) => count !== '')
         .map(({ group, count }) => (

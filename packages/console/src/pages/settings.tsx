@@ -1,5 +1,4 @@
-import { getRouteApi, Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
 import { settingsPages } from '../shell/nav-entries.ts';
 
 const workspace = getRouteApi('/w/$slug');
@@ -7,15 +6,14 @@ const workspace = getRouteApi('/w/$slug');
 /** The frame of all settings: their list at the left, on phones above. */
 export function SettingsPage() {
   const { slug } = workspace.useParams();
-  const navRef = useCurrentInView();
   return (
     <div className="mx-auto grid max-w-5xl grid-cols-[minmax(0,1fr)] gap-4">
       <h1 className="text-xl font-semibold tracking-tight">Settings</h1>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-8">
-        <nav ref={navRef} aria-label="Settings">
-          <ul className="-mx-1 flex gap-1 overflow-x-auto px-1 pb-1 lg:sticky lg:top-6 lg:grid">
+        <nav aria-label="Settings">
+          <ul className="-mx-1 flex flex-wrap gap-x-1 px-1 lg:sticky lg:top-6 lg:grid lg:gap-1">
             {settingsPages.map(({ to, word }) => (
-              <li key={to} className="shrink-0">
+              <li key={to}>
                 <Link
                   to={to}
                   params={{ slug }}
@@ -36,17 +34,4 @@ export function SettingsPage() {
       </div>
     </div>
   );
-}
-
-/** On phones the list scrolls sideways: brings the current entry into view. */
-function useCurrentInView() {
-  const path = useLocation({ select: ({ pathname }) => pathname });
-  const navRef = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // `/w/acme/settings/triggers`, for the page of one trigger too.
-    const entry = path.split('/').slice(0, 5).join('/');
-    const current = navRef.current?.querySelector(`a[href="${entry}"]`);
-    current?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [path]);
-  return navRef;
 }

@@ -21,7 +21,7 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
   const { agentId, command } = agent;
   const pause = useNow((nowMs) => pauseWords(agent, nowMs));
   return (
-    <li className="relative grid min-h-row grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 border-b px-3 py-1.5 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:px-4 lg:grid-cols-[1rem_minmax(8rem,14rem)_minmax(0,1fr)_minmax(0,12rem)_4rem_6.5rem_5.5rem] lg:py-0">
+    <li className="relative grid min-h-row grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 border-b px-3 py-1.5 last:border-b-0 hover:bg-hover pointer-coarse:min-h-11 sm:px-4 lg:grid-cols-[1rem_minmax(7rem,11rem)_minmax(0,1fr)_minmax(0,13rem)_8rem_5rem] lg:py-0">
       <AgentSign status={agent.status} isPaused={pause?.tool === null} />
       <div className="flex min-w-0 items-baseline gap-2">
         <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }} className={rowLinkClasses}>
@@ -39,9 +39,8 @@ export function AgentRow({ agent, slug, labels }: AgentRowProps) {
         {[toolsWords(agent), servesOf(agent, labels)].filter(Boolean).join(' · ')}
       </p>
       <p className="hidden truncate text-xs text-muted tabular-nums lg:block">
-        {agent.agentVersion && <span title="Version">{plainText(agent.agentVersion)}</span>}
+        {[plainText(agent.agentVersion ?? ''), platformOf(agent)].filter(Boolean).join(' · ')}
       </p>
-      <p className="hidden truncate text-xs text-muted lg:block">{platformOf(agent)}</p>
       <RelativeTime
         at={agent.lastSeenAt}
         className="row-start-1 text-right text-xs text-muted tabular-nums max-lg:col-start-3 lg:row-auto"
