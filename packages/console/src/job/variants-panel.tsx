@@ -105,7 +105,7 @@ function nameOf({ tool, model }: JobVariant, at: number): string {
   return `${at + 1}. ${words.join(', ') || 'any tool'}`;
 }
 
-function cellsOf(variant: JobVariant): (string | false | null)[] {
+function cellsOf(variant: JobVariant): (string | false | null | undefined)[] {
   const { status, verdict, checks, files, linesAdded, linesDeleted, costUsd } = variant;
   const { startedAt, finishedAt } = variant;
   const tookMs = startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
