@@ -40,6 +40,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   'job retry': [[jobId]],
   'job continue': [[jobId, 'More']],
   'job choose': [[jobId]],
+  review: [[jobId]],
   'job release': [[jobId]],
   'job open': [[jobId]],
   'job log': [[jobId], [jobId, '--calls'], [jobId, '--search', 'x'], [jobId, '--tail', '1']],

@@ -242,6 +242,33 @@ test('the message of job continue comes from a pipe, or from the editor', async 
   assert.equal(empty.exitCode, exitCodes.usage);
 });
 
+test('enqueue --with tries a job several times, and job choose keeps one', async () => {
+  const { stdout } = await run(['enqueue', 'Try it', '--repo', repoId, '--with', '3']);
+  const [one = '', other = '', third = ''] = stdout.match(/job_\w+/g) ?? [];
+  const short = (id: string) => id.slice(-8);
+  assert.equal((await json(['job', one])).job.variantOf, one);
+  const chosen = await run(['job', 'choose', short(other)]);
+  const closed = `${short(one)}, ${short(third)}`;
+  assert.equal(chosen.stdout, `✔ Chose ${short(other)}; closed ${closed}.\n`);
+  const again = await run(['job', 'choose', one]);
+  assert.equal(again.exitCode, exitCodes.refused);
+  const tools = await run(['enqueue', 'By tools', '--repo', repoId, '--with', 'claude,codex']);
+  const ids = tools.stdout.match(/job_\w+/g) ?? [];
+  const jobs = await Promise.all(ids.map((jobId) => client().jobs.get({ workspaceId, jobId })));
+  assert.deepEqual(
+    jobs.map(({ job }) => job.tool),
+    ['claude', 'codex'],
+  );
+  // No later test may get them.
+  await run(['job', 'cancel', other, ...ids]);
+  for (const wrong of ['1', '9', 'claude', '']) {
+    const refused = await run(['enqueue', 'Wrong', '--repo', repoId, '--with', wrong]);
+    assert.match(refused.stderr, /It must be 2 to 8 tools/, wrong);
+  }
+  const both = await run(['enqueue', 'Wrong', '--repo', repoId, '--with', '2', '--wait']);
+  assert.match(both.stderr, /--wait follows one job/);
+});
+
 test('job continue leaves a message with a job that has not ended', async () => {
   const jobId = await enqueue('Takes long');
   const { stdout } = await run(['job', 'continue', jobId, 'The empty list, too']);

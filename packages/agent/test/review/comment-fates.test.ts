@@ -222,7 +222,7 @@ test('the lines that git blames on the start of the round are the ones that are 
         await compareWithBlame(repository, first, [start, result]);
       },
     ),
-    { numRuns: 40, interruptAfterTimeLimit: 60_000 },
+    { numRuns: 40, plugins: [fc.interruptAfterTimeLimit(60_000)] },
   );
 });
 

@@ -55,11 +55,11 @@ export function OverviewTab(props: OverviewTabProps) {
         {job.status === 'canceled' && <CanceledNote job={job} />}
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
         {job.status === 'running' && <LatestOutput job={job} />}
-        <EvidenceCard job={job} />
-        <DecisionsCard job={job} slug={slug} />
         {props.work.variants && (
           <VariantsPanel job={job} variants={props.work.variants} slug={slug} role={role} />
         )}
+        <EvidenceCard job={job} />
+        <DecisionsCard job={job} slug={slug} />
         <WorkCard job={job} work={props.work} slug={slug} role={role} />
         <AttemptsPanel job={job} />
         <Panel title="Prompt">

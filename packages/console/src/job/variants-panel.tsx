@@ -36,7 +36,7 @@ export function VariantsPanel({ job, variants, slug, role }: VariantsPanelProps)
   const isOpen = variants.every(({ isChosen }) => isChosen === null);
   return (
     <Panel title="Variants">
-      <div ref={keepReachable} className="overflow-x-auto">
+      <div ref={keepReachable} className="relative overflow-x-auto">
         <table className="w-full text-left text-sm tabular-nums">
           <thead className="text-xs text-muted">
             <tr>

@@ -94,7 +94,7 @@ interface Additions {
   jobId?: string;
   /** Added to the data of the first event. */
   origin?: Record<string, unknown>;
-  /** What is absent is that of a job that continues none and is no variant. */
+  /** Absent fields are those of a job that continues none and is no variant. */
   place?: Partial<WorkPlace>;
   /** Absent: any suitable agent may claim it. */
   preference?: Preference | null;

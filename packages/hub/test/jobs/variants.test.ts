@@ -76,22 +76,22 @@ test('a choice cancels the others and is final', async (t) => {
   const h = await setup(t);
   const { workspaceId } = h;
   await h.end({});
+  await h.end({});
   const running = await h.claim();
-  assert.equal(running.jobId, h.second);
+  assert.equal(running.jobId, h.third);
   const { job, variants } = await h.choose(h.first);
   assert.deepEqual([job.jobId, job.status], [h.first, 'done']);
   assert.deepEqual(
     variants.map(({ status, isChosen }) => [status, isChosen]),
     [
       ['done', true],
+      ['done', false],
       ['running', false],
-      ['canceled', false],
     ],
   );
-  assert.ok((await h.get(h.second)).job.cancelRequestedAt, 'its agent is asked to end it');
+  assert.ok((await h.get(h.third)).job.cancelRequestedAt, 'its agent is asked to end it');
   assert.deepEqual(await h.choose(h.first), { ok: true, job, variants });
   await h.refuse(jobs.chooseVariant, { workspaceId, jobId: h.third }, 'INVALID_REQUEST');
-  await h.complete(h.second);
   const message = 'More.';
   await h.refuse(jobs.continue, { workspaceId, jobId: h.second, message }, 'INVALID_REQUEST');
   const next = await h.call(jobs.continue, { workspaceId, jobId: h.first, message });
@@ -99,7 +99,7 @@ test('a choice cancels the others and is final', async (t) => {
   await h.choose(next.job.jobId);
 });
 
-test('a variant is refused where there is none, and where the requirements are a text', async (t) => {
+test('a variant is refused for a job that is no variant, and where the requirements are a text', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const { jobId } = await h.enqueue();

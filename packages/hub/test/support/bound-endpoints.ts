@@ -33,6 +33,26 @@ async function fillRun(world: World, body: Record<string, unknown>): Promise<voi
   if ('uncertaintyId' in body) body.uncertaintyId = await openDecision(world, runId, body);
 }
 
+/** Results with comments, and variants. */
+async function fillWork(
+  world: World,
+  endpoint: Endpoint,
+  body: Record<string, unknown>,
+  jobId: string,
+): Promise<void> {
+  const { answer, remove, resolve, save } = endpoints.reviewComments;
+  if (endpoint === save) body.jobId = await finishWithCommit(world);
+  if (endpoint === remove) body.commentId = await addDraft(world);
+  if (endpoint === resolve) body.commentId = await addSent(world);
+  if (endpoint === answer) await addSent(world, jobId);
+  if (endpoint === endpoints.jobs.chooseVariant) {
+    const { workspaceId, repoId } = world.home;
+    const draft = { workspaceId, repoId, kind: 'work', prompt: 'Twice.' } as const;
+    const twice = { ...draft, variants: [{}, {}] };
+    body.jobId = (await world.call(endpoints.jobs.enqueue, twice)).jobId;
+  }
+}
+
 /** The endpoint's own example with real ids in place of its. */
 export async function fillExample(
   world: World,
@@ -67,11 +87,7 @@ export async function fillExample(
     const device = await world.call(endpoints.devices.start, { workspaceSlug: home.slug });
     Object.assign(body, { deviceId: device.deviceId, deviceSecret: device.deviceSecret });
   }
-  const { answer, remove, resolve, save } = endpoints.reviewComments;
-  if (endpoint === save) body.jobId = await finishWithCommit(world);
-  if (endpoint === remove) body.commentId = await addDraft(world);
-  if (endpoint === resolve) body.commentId = await addSent(world);
-  if (endpoint === answer) await addSent(world, jobId);
+  await fillWork(world, endpoint, body, jobId);
   // The example waits for a job to come; here none will.
   if ('waitMs' in body) body.waitMs = 0;
   return body;

@@ -19,7 +19,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
 /** A titled part of a page. */
 export function Panel({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className="grid min-w-0 gap-3 rounded-lg border bg-surface p-4 sm:p-5">
+    <section className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3 rounded-lg border bg-surface p-4 sm:p-5">
       <h2 className="text-sm font-semibold">{title}</h2>
       {children}
     </section>
