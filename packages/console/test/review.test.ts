@@ -141,7 +141,10 @@ test('failed checks and findings that name a line of a changed file are on that 
     { name: 'ok', command: 'ok', outcome: 'passed', durationMs: 1, output: 'src/a.ts:1: fine' },
   ];
   const findings = [{ file: 'new.ts', line: 8, severity: 'major', message: 'Why 2?' }, 'broken'];
-  const notes = notesByLine({ checks, findings }, files.map(({ path }) => path));
+  const notes = notesByLine(
+    { checks, findings },
+    files.map(({ path }) => path),
+  );
   expect([...notes]).toEqual([
     [lineKey('src/a.ts', 'result', 2), [{ source: 'Check lint', text: 'no-magic' }]],
     [lineKey('src/a.ts', 'result', 4), [{ source: 'Check lint', text: 'error TS1005' }]],
