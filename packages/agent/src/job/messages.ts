@@ -89,10 +89,17 @@ export class HubMessages implements MessageDesk {
     const { client, attempt, session, signal } = this.#options;
     const { workspaceId, jobId, agentId, claimGeneration } = attempt;
     const delivered = [...session.messages.told];
-    const { messages } = await client.jobs.takeMessages(
-      { workspaceId, jobId, agentId, claimGeneration, delivered },
-      { signal, timeoutMs },
-    );
-    return messages;
+    try {
+      const { messages } = await client.jobs.takeMessages(
+        { workspaceId, jobId, agentId, claimGeneration, delivered },
+        { signal, timeoutMs },
+      );
+      return messages;
+    } catch (error) {
+      const failure = judgeFailure(error);
+      // An older hub keeps the messages for the next round.
+      if (failure.kind === 'retry' && failure.isPathUnknown) return [];
+      throw error;
+    }
   }
 }

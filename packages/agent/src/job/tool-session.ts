@@ -97,7 +97,9 @@ export async function openToolSession(options: {
   const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
   if (!isMine) await removeToolTree(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  const record = isMine ? { ...found, claimGeneration: claimed.claimGeneration } : fresh;
+  // The record of an older agent does not have every field.
+  const { claimGeneration } = claimed;
+  const record = isMine ? { ...fresh, ...found, claimGeneration } : fresh;
   let saved = Promise.resolve();
   const save = () => {
     saved = saved.then(() => writeFileDurably(file, `${JSON.stringify(record, null, 2)}\n`));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createClient } from '@signalbox/sdk';
 import { type AgentEvent, createCommandExecutor } from '../../src/index.ts';
 import { setupAcp } from '../support/acp-harness.ts';
 import { git } from '../support/harness.ts';
@@ -147,4 +148,26 @@ test('a hub that does not answer at the end of a turn does not hold back the res
   assert.equal(messages[0]?.nextJobId, rounds[1]?.jobId);
   const second = await h.until(rounds[1]?.jobId ?? '', 'done');
   assert.deepEqual(h.files(second), ['README.md', 'one.txt', 'two.txt']);
+});
+
+test('with an older hub, which does not know the call, messages become the next round', async (t) => {
+  const h = await setup(t);
+  const client = createClient({
+    baseUrl: h.baseUrl,
+    fetch: (input, init) =>
+      String(input).endsWith('/jobs/take-messages')
+        ? Promise.resolve(Response.json({ ok: false }, { status: 404 }))
+        : fetch(input, init),
+  });
+  const goOn = h.hold('hold first');
+  await h.start({ client });
+  const jobId = await h.enqueue('sneak first; say One.');
+  await h.untilTool(/^begins first$/);
+  const { takesMessages } = await h.send(jobId, 'say Two.');
+  assert.equal(takesMessages, undefined);
+  goOn();
+  await h.until(jobId, 'done');
+  const [message] = (await h.view(jobId)).messages ?? [];
+  assert.equal(message?.state, 'next_round');
+  assert.equal((await h.until(message?.nextJobId ?? '', 'done')).message, 'Two.');
 });

@@ -134,9 +134,9 @@ async function addMessage(
 
 /**
  * Makes the messages of a job that is done its next round, but for those that its tool has got;
- * their first author is its creator. A
- * round that is refused, such as in a run that is full, must not cost the result of the job: its
- * messages stay queued, and a person who continues the job reads why.
+ * their first author is its creator. A round that is refused, such as in a run that is full, must
+ * not cost the result of the job: its messages stay queued, and a person who continues the job
+ * reads why.
  */
 export async function continueWithMessages(
   deps: HookDeps,
