@@ -85,7 +85,8 @@ async function addDraft(
   const first = await findFirst(tx, workJobId, input);
   const place = first ?? input.place;
   if (place === undefined) throw invalidField('/place', 'is needed without repliesTo');
-  await requireRoom(tx, workspaceId, workJobId, place.lines.length + text.length);
+  const chars = place.lines.length + text.length;
+  await requireRoom(tx, workspaceId, workJobId, { comments: 1, chars });
   const { path, side, startLine, endLine, lines } = place;
   const ofSide = side === 'base' ? baseSha : commitSha;
   const row: CommentRow = {
@@ -163,10 +164,11 @@ async function requireRoom(
   tx: Tx,
   workspaceId: string,
   workJobId: string,
-  chars: number,
+  added: { comments: number; chars: number },
 ): Promise<void> {
-  const { count, chars: known } = await measureComments(tx, workspaceId, workJobId);
-  if (count < REVIEW_COMMENTS_MAX && known + chars <= COMMENTS_OF_WORK_CHARS_MAX) return;
+  const { count, chars } = await measureComments(tx, workspaceId, workJobId);
+  const hasRoom = count + added.comments <= REVIEW_COMMENTS_MAX;
+  if (hasRoom && chars + added.chars <= COMMENTS_OF_WORK_CHARS_MAX) return;
   const limit = `${REVIEW_COMMENTS_MAX} comments, with ${COMMENTS_OF_WORK_CHARS_MAX} characters`;
   throw new HubError(
     'LIMIT_REACHED',
@@ -192,7 +194,8 @@ async function changeDraft(
     throw new HubError('NOT_ALLOWED', 'Only its author may change a draft: write one of your own.');
   }
   const changed = { ...row, text, updated_at: tx.nowMs };
-  await requireRoom(tx, workspaceId, row.work_job_id, 0);
+  const chars = text.length - row.text.length;
+  await requireRoom(tx, workspaceId, row.work_job_id, { comments: 0, chars });
   await updateComment(tx, row, { text, updated_at: tx.nowMs });
   return changed;
 }

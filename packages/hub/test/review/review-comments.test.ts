@@ -6,6 +6,7 @@ import {
   COMMENTS_SENT_CHARS_MAX,
   type CommentFate,
   endpoints,
+  REVIEW_COMMENTS_MAX,
   type RequestOf,
 } from '@signalbox/contract';
 import { deleteComments } from '../../src/review/store.ts';
@@ -272,6 +273,17 @@ test('the texts of a round are bounded', async (t) => {
   const all = { workspaceId, jobId, commentIds: ids };
   assert.match((await h.refuse(jobs.continue, all, 'LIMIT_REACHED')).message, /send fewer/);
   await h.sendRound(jobId, ids.slice(1));
+});
+
+test('a work takes no more comments than its limit, and its drafts can still be changed', async (t) => {
+  const h = await setup(t);
+  const { workspaceId } = h;
+  const jobId = await h.reviewedJob();
+  const { commentId } = await h.save(jobId);
+  for (let count = 1; count < REVIEW_COMMENTS_MAX; count += 1) await h.save(jobId);
+  const more = { workspaceId, jobId, place: examplePlace, text: 'More.' };
+  await h.refuse(reviewComments.save, more, 'LIMIT_REACHED');
+  await h.call(reviewComments.save, { workspaceId, jobId, commentId, text: 'Changed.' });
 });
 
 test('answers and fates are those of the agent that holds the round', async (t) => {
