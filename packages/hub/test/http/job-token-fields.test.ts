@@ -54,7 +54,7 @@ const judgements: Record<string, Record<string, Judgement>> = {
   authTokenWhoami: {},
   workspacesResolve: { slug: 'chosen' },
   jobsList: {
-    ...{ ...jobFilters, ...page, status: 'chosen', statuses: 'chosen' },
+    ...{ ...jobFilters, ...page, status: 'chosen', statuses: 'chosen', limitPerStatus: 'chosen' },
     ...{ text: 'chosen', view: 'chosen', fields: 'chosen' },
   },
   jobsCounts: jobFilters,
