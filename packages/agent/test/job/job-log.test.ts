@@ -76,6 +76,19 @@ for (const [how, parts] of disguises) {
   });
 }
 
+test('an unknown key whose end begins a known secret is not divided', async (t) => {
+  const { file, log } = await openLog(t, { known: ['r4-short'] });
+  const foreign = 'sbx_s_0123456789abcdefghijklmnopqrstuvwxyzABCDr';
+  const key = `ghp_${'x'.repeat(35)}r`;
+  for (const line of [`token ${foreign}\n`, 'next\n', `key ${key}\n`, 'next\n']) {
+    await log.write('stdout', line);
+  }
+  await log.close();
+  const { entries } = await readLogBatch(file, 0);
+  const text = entries.map(({ message }) => message).join('');
+  assert.equal(text, 'token sbx_s_…\nnext\nkey [redacted]\nnext\n');
+});
+
 /** A secret that output, files and diffs change by accident. */
 const awkward = 'p@ss/w+rd&"x=\'1Zq7';
 const html = (text: string) =>
