@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { ReviewCommentsTable } from '../db/schema/tables.ts';
+import type { ReviewCommentsTable } from '../db/schema/review.ts';
 
 export type CommentRow = ReviewCommentsTable;
 

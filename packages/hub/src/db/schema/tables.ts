@@ -3,6 +3,7 @@ import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
 import type { InvitationTables } from './invitations.ts';
 import type { PasswordResetTables } from './password-resets.ts';
+import type { ReviewSchema } from './review.ts';
 import type { UncertaintySchema } from './uncertainties.ts';
 import type { UploadSchema } from './uploads.ts';
 
@@ -322,38 +323,6 @@ export interface JobMessagesTable {
   next_job_id: string | null;
 }
 
-export interface ReviewCommentsTable {
-  workspace_id: string;
-  comment_id: string;
-  /** The first job of the work. */
-  work_job_id: string;
-  /** The round whose result it is about. */
-  job_id: string;
-  /** Null: a draft. */
-  number: number | null;
-  /** The first comment of its thread; null: it is the first. */
-  replies_to: string | null;
-  path: string;
-  side: 'base' | 'result';
-  start_line: number;
-  end_line: number;
-  commit_sha: string | null;
-  lines: string;
-  text: string;
-  author_id: string;
-  author_name: string | null;
-  created_at: number;
-  updated_at: number;
-  sent_in_job_id: string | null;
-  /** JSON, as on the wire. */
-  answer: string | null;
-  /** JSON, as on the wire. */
-  fate: string | null;
-  resolved_at: number | null;
-  resolved_by_id: string | null;
-  resolved_by_name: string | null;
-}
-
 export interface JobEventsTable {
   /** `jobs.job_key`, an integer that statements only use to join. */
   job_key: number;
@@ -468,6 +437,7 @@ export interface Schema
     IntegrationTables,
     InvitationTables,
     PasswordResetTables,
+    ReviewSchema,
     UncertaintySchema,
     UploadSchema {
   workspaces: WorkspacesTable;
@@ -493,7 +463,6 @@ export interface Schema
   job_log_marks: JobLogMarksTable;
   job_activities: JobActivitiesTable;
   job_messages: JobMessagesTable;
-  review_comments: ReviewCommentsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;
