@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { changedSpans, piecesOf } from '../src/review/line-pieces.ts';
 import { hideWhiteSpace, readReviewFiles } from '../src/review/review-files.ts';
 import { notesByLine } from '../src/review/review-notes.ts';
-import { rowsOf } from '../src/review/review-rows.ts';
+import { rowsOf, withComposer } from '../src/review/review-rows.ts';
 import { lineKey, linesOf, placeThreads, threadsOf } from '../src/review/review-threads.ts';
 
 const patch = [
@@ -74,7 +74,7 @@ test('without white space, lines that only moved to the right are the same', () 
 });
 
 test('side by side, a deleted line is in the row of the one that replaces it', () => {
-  const rows = rowsOf({ ...input, isSplit: true, composed: undefined });
+  const rows = rowsOf({ ...input, isSplit: true });
   const pairs = rows.flatMap((row) =>
     row.type === 'lines' && row.file.id === 'src/a.ts'
       ? [[row.left?.before ?? null, row.right?.after ?? null]]
@@ -92,7 +92,7 @@ test('side by side, a deleted line is in the row of the one that replaces it', (
 
 test('the composer stands below the last of its lines, on its side', () => {
   const composed = { path: 'old.ts', side: 'base', startLine: 8, endLine: 8 } as const;
-  const rows = rowsOf({ ...input, composed });
+  const rows = withComposer(rowsOf(input), composed);
   const at = rows.findIndex(({ type }) => type === 'composer');
   expect(rows[at - 1]).toMatchObject({ type: 'lines', left: { before: 8, text: 'const a = 1;' } });
 });

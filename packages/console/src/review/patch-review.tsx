@@ -7,7 +7,7 @@ import { FileTree } from './file-tree.tsx';
 import { hideWhiteSpace, type ReviewFile, readReviewFiles } from './review-files.ts';
 import { ReviewList } from './review-list.tsx';
 import { notesByLine } from './review-notes.ts';
-import { rowsOf } from './review-rows.ts';
+import { rowsOf, withComposer } from './review-rows.ts';
 import { placeThreads, threadsOf } from './review-threads.ts';
 import { SendDialog } from './send-dialog.tsx';
 import type { Review } from './use-review.ts';
@@ -45,12 +45,13 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
     [job.jobId, comments, files],
   );
   const composed = writing?.range;
-  const rows = useMemo(() => {
+  const lines = useMemo(() => {
     const isOpen = (file: ReviewFile) =>
       opened.get(file.id) ??
       (!viewed.has(file.id) && !file.isGenerated && file.lineCount <= FILE_LINES_OPEN);
-    return rowsOf({ files, isOpen, isSplit, placed, notes, composed });
-  }, [files, opened, viewed, isSplit, placed, notes, composed]);
+    return rowsOf({ files, isOpen, isSplit, placed, notes });
+  }, [files, opened, viewed, isSplit, placed, notes]);
+  const rows = useMemo(() => withComposer(lines, composed), [lines, composed]);
   const setOpen = ({ id }: ReviewFile, isOpen: boolean) =>
     setOpened((before) => new Map(before).set(id, isOpen));
   const current = rows.findIndex(({ key }) => key === currentKey);

@@ -24,7 +24,7 @@ import { useReviewKeys } from './use-review-keys.ts';
 const rowPx: Readonly<Record<ReviewRow['type'], number>> = {
   ...{ file: 42, note: 36, hunk: 24, lines: 20, finding: 32, thread: 150, composer: 200 },
 };
-const OVERSCAN = 30;
+const OVERSCAN = 10;
 
 interface ReviewListProps {
   review: Review;
@@ -190,8 +190,8 @@ function Row(props: RowProps) {
           isCurrent={isCurrent}
           selected={selection.range ?? review.writing?.range}
           mayWrite={review.mayWrite}
-          leftColors={row.left && colors.get(row.left)}
-          rightColors={row.right && colors.get(row.right)}
+          leftColors={row.left && colors(row.left)}
+          rightColors={row.right && colors(row.right)}
           onPick={selection.pick}
           onDragStart={selection.startDrag}
           onDragOver={selection.dragOver}

@@ -37,8 +37,6 @@ export interface RowsInput {
   isSplit: boolean;
   placed: PlacedThreads;
   notes: ReadonlyMap<string, readonly LineNote[]>;
-  /** The lines that a person writes a comment on. */
-  composed: LineRange | undefined;
 }
 
 /** All rows of a review, in order. */
@@ -111,19 +109,35 @@ function lineRow(
   return { type: 'lines', key, file, left, right, partner };
 }
 
-/** Notes, threads and the composer, which stand below the last of their lines. */
-function rowsBelow({ file, left, right }: LineRow, input: RowsInput): ReviewRow[] {
-  const { placed, notes, composed } = input;
-  const composedKey = composed && lineKey(composed.path, composed.side, composed.endLine);
-  const keys = [
+function keysOf({ file, left, right }: LineRow): string[] {
+  return [
     ...(left === undefined ? [] : [lineKey(pathOn(file, 'base'), 'base', left.before ?? 0)]),
     ...(right === undefined ? [] : [lineKey(file.path, 'result', right.after ?? 0)]),
   ];
-  return keys.flatMap((key) => [
+}
+
+/** Notes and threads, which stand below the last of their lines. */
+function rowsBelow(row: LineRow, { placed, notes }: RowsInput): ReviewRow[] {
+  return keysOf(row).flatMap((key) => [
     ...(notes.get(key) ?? []).map((note, at) => ({
       ...{ type: 'finding' as const, key: `finding:${key}:${at}`, note },
     })),
     ...(placed.byLine.get(key) ?? []).map((thread) => threadRow(thread, false)),
-    ...(key === composedKey ? [{ type: 'composer' as const, key: 'composer' }] : []),
   ]);
+}
+
+/** Adds the composer below the last of its lines, and what stands there. */
+export function withComposer(
+  rows: readonly ReviewRow[],
+  composed: LineRange | undefined,
+): readonly ReviewRow[] {
+  if (composed === undefined) return rows;
+  const key = lineKey(composed.path, composed.side, composed.endLine);
+  const line = rows.findIndex((row) => row.type === 'lines' && keysOf(row).includes(key));
+  if (line < 0) return rows;
+  const next = rows.findIndex(
+    ({ type }, at) => at > line && type !== 'finding' && type !== 'thread',
+  );
+  const end = next < 0 ? rows.length : next;
+  return [...rows.slice(0, end), { type: 'composer', key: 'composer' }, ...rows.slice(end)];
 }

@@ -8,12 +8,14 @@ import type { ReviewFile } from './review-files.ts';
 /** Larger files stay without colors: even a worker would need seconds for them. */
 const COLORED_LINES_MAX = 8_000;
 
-/** Colors by line of the patch. A line that is not in it has none, or none yet. */
-export type Colors = ReadonlyMap<PatchLine, readonly Span[]>;
+/** The colors of a line of the patch; undefined: it has none, or none yet. */
+export type Colors = (line: PatchLine) => readonly Span[] | undefined;
 
 /** Colors the files that `want` names, in a worker that begins with the first of them. */
 export function useColors(): { colors: Colors; want: (file: ReviewFile) => void } {
-  const [colors, setColors] = useState<Colors>(new Map());
+  // To copy the colors of all files for each one that arrives would take seconds.
+  const known = useRef(new WeakMap<PatchLine, readonly Span[]>());
+  const [, setArrived] = useState(0);
   const worker = useRef<Worker>(undefined);
   const asked = useRef(new Set<ReviewFile>());
   const wanted = useRef(new Map<number, readonly PatchLine[][]>());
@@ -33,16 +35,13 @@ export function useColors(): { colors: Colors; want: (file: ReviewFile) => void 
     asked.current.add(file);
     worker.current ??= startWorker(({ id, hunks }) => {
       const lines = wanted.current.get(id) ?? [];
-      setColors((known) => {
-        const added = new Map(known);
-        for (const [at, hunk] of hunks.entries()) {
-          for (const [place, spans] of hunk.entries()) {
-            const line = lines[at]?.[place];
-            if (line !== undefined) added.set(line, spans);
-          }
+      for (const [at, hunk] of hunks.entries()) {
+        for (const [place, spans] of hunk.entries()) {
+          const line = lines[at]?.[place];
+          if (line !== undefined) known.current.set(line, spans);
         }
-        return added;
-      });
+      }
+      setArrived((count) => count + 1);
     });
     // The lines of both sides belong together only within their side.
     const sides = file.hunks.flatMap(({ lines }) => [
@@ -54,6 +53,7 @@ export function useColors(): { colors: Colors; want: (file: ReviewFile) => void 
     const hunks = sides.map((lines) => lines.map(({ text }) => text));
     worker.current.postMessage({ id, language, hunks } satisfies ColorRequest);
   }, []);
+  const colors = useCallback((line: PatchLine) => known.current.get(line), []);
   return { colors, want };
 }
 
