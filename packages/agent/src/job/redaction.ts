@@ -262,7 +262,7 @@ function findBeginning(text: string, forms: readonly string[], isLine: boolean):
   return earliest === null ? null : keyStart(text, earliest);
 }
 
-/** The beginning of the key that would be divided there: of half a key, no format tells anything. */
+/** The beginning of the key that would be divided there: half a key is of no known format. */
 function keyStart(text: string, at: number): number {
   const before = keyBeginning.exec(text.slice(Math.max(0, at - KEY_CHARS_LONGEST), at));
   return at - (before?.[0].length ?? 0);

@@ -81,3 +81,10 @@ export function attemptWords({
 export function isFinished(status: JobStatus): boolean {
   return status === 'done' || status === 'failed' || status === 'canceled';
 }
+
+/** The verdict on the evidence, behind an outcome. */
+export const verdictWords = {
+  verified: 'verified',
+  gaps: 'has gaps',
+  unverified: 'not verified',
+} as const;

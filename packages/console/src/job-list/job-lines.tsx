@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { statusOfGroup } from '../format/job-filters.ts';
 import { Icon } from '../parts/page/icon.tsx';
+import { useFocusOf } from '../parts/page/use-focus-of.ts';
 import { useTopOf } from '../parts/page/use-top-of.ts';
 import { JobRow } from './job-row.tsx';
 import type { JobLine, JobList } from './use-job-list.ts';
@@ -70,7 +71,8 @@ export function JobLines(props: JobLinesProps) {
   useEffect(() => {
     if (isNearEnd && readMore !== null && !list.isReadingMore) readMore();
   }, [isNearEnd, readMore, list.isReadingMore]);
-  useFocusOf(listRef, currentId, () => virtualizer.scrollToIndex(currentLine));
+  const selector = currentId === undefined ? undefined : `[data-job="${currentId}"]`;
+  useFocusOf(listRef, selector, () => virtualizer.scrollToIndex(currentLine));
   return (
     <ol
       ref={listRef}
@@ -186,23 +188,4 @@ function Line({
       onFocus={onCurrent}
     />
   );
-}
-
-/** Moves the focus to the current row when a key has made it current, and brings it into view. */
-function useFocusOf(
-  listRef: RefObject<HTMLElement | null>,
-  currentId: string | undefined,
-  scroll: () => void,
-): void {
-  const latestScroll = useRef(scroll);
-  useLayoutEffect(() => {
-    latestScroll.current = scroll;
-  });
-  useLayoutEffect(() => {
-    if (currentId === undefined) return;
-    const link = listRef.current?.querySelector<HTMLElement>(`[data-job="${currentId}"]`);
-    if (!link || link === document.activeElement) return;
-    latestScroll.current();
-    link.focus({ preventScroll: true });
-  }, [listRef, currentId]);
 }

@@ -1,17 +1,12 @@
 import type { Job, JobAttempt } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { jobQuery } from '../api/job-queries.ts';
+import { verdictWords } from '../format/job-words.ts';
 import { formatCost } from '../format/money.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
 import { tokensOf } from '../format/tool-words.ts';
 import { Panel } from '../parts/record/facts.tsx';
-
-const verdictWords = {
-  verified: 'verified',
-  gaps: 'has gaps',
-  unverified: 'not verified',
-} as const;
 
 /** Compares the attempts of a job that has several. */
 export function AttemptsPanel({ job }: { job: Job }) {

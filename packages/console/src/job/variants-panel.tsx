@@ -2,7 +2,7 @@ import type { Job, JobVariant } from '@signalbox/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { callHub } from '../api/hub-call.ts';
-import { statusWords } from '../format/job-words.ts';
+import { statusWords, verdictWords } from '../format/job-words.ts';
 import { formatCost } from '../format/money.ts';
 import { plainText } from '../format/text.ts';
 import { formatDuration } from '../format/time.ts';
@@ -18,12 +18,6 @@ interface VariantsPanelProps {
   slug: string;
   role: string;
 }
-
-const verdictWords = {
-  verified: 'verified',
-  gaps: 'has gaps',
-  unverified: 'not verified',
-} as const;
 
 /** Compares the tries of one work side by side; a person chooses one of them. */
 export function VariantsPanel({ job, variants, slug, role }: VariantsPanelProps) {

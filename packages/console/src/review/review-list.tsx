@@ -1,7 +1,6 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
   type PointerEvent,
-  type RefObject,
   useCallback,
   useEffect,
   useLayoutEffect,
@@ -9,6 +8,7 @@ import {
   useState,
 } from 'react';
 import { plainText } from '../format/text.ts';
+import { useFocusOf } from '../parts/page/use-focus-of.ts';
 import { useTopOf } from '../parts/page/use-top-of.ts';
 import { CommentComposer } from './comment-composer.tsx';
 import { CommentThread } from './comment-thread.tsx';
@@ -67,7 +67,7 @@ export function ReviewList(props: ReviewListProps) {
       if (row?.type === 'lines') want(row.file);
     }
   }, [drawn, rows, want]);
-  useFocusOf(listRef, currentKey, () => virtualizer.scrollToIndex(current));
+  useFocusOf(listRef, selectorOf(currentKey), () => virtualizer.scrollToIndex(current));
   const selection = useSelection(review);
   const step = (by: 1 | -1, isLonger: boolean) => {
     const next = nextLine(rows, current, by);
@@ -124,6 +124,10 @@ export function ReviewList(props: ReviewListProps) {
       })}
     </div>
   );
+}
+
+function selectorOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : `[data-key="${CSS.escape(key)}"]`;
 }
 
 function isWrittenIn(row: ReviewRow, { writing }: Review): boolean {
@@ -217,28 +221,6 @@ function RangeComposer({ review, files }: Pick<ReviewListProps, 'review' | 'file
       }
     />
   );
-}
-
-/** Moves the focus to the row that a key has made current, and brings it into view. */
-function useFocusOf(
-  listRef: RefObject<HTMLElement | null>,
-  currentKey: string | undefined,
-  scroll: () => void,
-): void {
-  const latestScroll = useRef(scroll);
-  useLayoutEffect(() => {
-    latestScroll.current = scroll;
-  });
-  useLayoutEffect(() => {
-    if (currentKey === undefined) return;
-    const stops = listRef.current?.querySelectorAll<HTMLElement>(
-      `[data-key="${CSS.escape(currentKey)}"]`,
-    );
-    const stop = [...(stops ?? [])].at(-1);
-    if (!stop || stop === document.activeElement) return;
-    latestScroll.current();
-    stop.focus({ preventScroll: true });
-  }, [listRef, currentKey]);
 }
 
 type Selection = ReturnType<typeof useSelection>;
