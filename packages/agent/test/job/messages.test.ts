@@ -155,7 +155,7 @@ test('with an older hub, which does not know the call, messages become the next 
   const client = createClient({
     baseUrl: h.baseUrl,
     fetch: (input, init) =>
-      String(input).endsWith('/jobs/take-messages')
+      new Request(input, init).url.endsWith('/jobs/take-messages')
         ? Promise.resolve(Response.json({ ok: false }, { status: 404 }))
         : fetch(input, init),
   });
