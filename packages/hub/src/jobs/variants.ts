@@ -10,7 +10,8 @@ import { appendAudit } from '../audit/append.ts';
 import { nullableTimestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Reader, Tx } from '../db/engine.ts';
+import type { Reader } from '../db/engine.ts';
+import { asObject } from '../queue/matching.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { cancelRecord } from './cancel.ts';
 import { presentJob } from './present.ts';
@@ -19,6 +20,9 @@ import { readVariantJobs, updateVariantChosen, type VariantRow } from './store-v
 import { readWholeJobs, type WholeJob } from './store-whole.ts';
 
 type ChooseInput = RequestInput<typeof endpoints.jobs.chooseVariant.request>;
+
+/** The contract's limit for a file. */
+const LINES_MAX = 1_000_000_000;
 
 const hasEnded = (status: string) => ['done', 'failed', 'canceled'].includes(status);
 
@@ -43,9 +47,10 @@ export function chooseVariant(
     if (chosen.variant_chosen === null) {
       for (const row of await readVariantJobs(tx, workspaceId, chosen.variant_of)) {
         const variant_chosen = workOf(row) === workOf(chosen) ? 1 : 0;
-        const key = { workspace_id: workspaceId, job_id: row.job_id };
-        await updateVariantChosen(tx, { ...key, variant_chosen });
-        if (variant_chosen === 0) await cancelOther(deps, tx, principal, key);
+        await updateVariantChosen(tx, { ...row, variant_chosen });
+        if (variant_chosen === 1 || hasEnded(row.status)) continue;
+        const other = await requireJob(tx, workspaceId, row.job_id);
+        await cancelRecord(deps, tx, principal, other, 'Another variant was chosen.');
       }
       await appendAudit(tx, {
         ...{ workspaceId, actor: principal.principalId, action: 'job.choose_variant' },
@@ -56,17 +61,6 @@ export function chooseVariant(
     const variants = await listVariants(tx, workspaceId, chosen.variant_of);
     return { job: presentJob(entry, row), variants };
   });
-}
-
-async function cancelOther(
-  deps: HubDeps,
-  tx: Tx,
-  principal: Principal,
-  { workspace_id: workspaceId, job_id: jobId }: Pick<WholeJob, 'workspace_id' | 'job_id'>,
-): Promise<void> {
-  const other = await requireJob(tx, workspaceId, jobId);
-  if (hasEnded(other.entry.status)) return;
-  await cancelRecord(deps, tx, principal, other, 'Another variant was chosen.');
 }
 
 /** The first job of a piece of work. */
@@ -81,29 +75,30 @@ export async function listVariants(
   variantOf: string,
 ): Promise<JobVariant[]> {
   const rows = await readVariantJobs(reader, workspaceId, variantOf);
-  const jobs = await readWholeJobs(
+  const works = [...Map.groupBy(rows, workOf).entries()].map(([jobId, rounds]) => {
+    const newest = rounds.toSorted((one, other) => other.round - one.round);
+    // A round that was canceled continues nothing.
+    const latest = newest.find(({ status }) => status !== 'canceled') ?? newest[0];
+    return { jobId, rounds, resultId: latest?.job_id ?? jobId };
+  });
+  const results = await readWholeJobs(
     reader,
     workspaceId,
-    rows.map(({ job_id }) => job_id),
+    works.map(({ resultId }) => resultId),
   );
-  const works = Map.groupBy(jobs, workOf);
-  return rows
-    .filter(({ round }) => round === 1)
-    .flatMap(({ job_id: firstId }) => {
-      const rounds = works.get(firstId) ?? [];
-      const latest = rounds.toSorted((a, b) => b.round - a.round);
-      // A round that was canceled continues nothing.
-      const result = latest.find(({ status }) => status !== 'canceled') ?? latest[0];
-      return result === undefined ? [] : [presentVariant(firstId, result, rounds)];
-    });
+  return works.flatMap(({ jobId, rounds, resultId }) => {
+    const result = results.find(({ job_id }) => job_id === resultId);
+    return result === undefined ? [] : [presentVariant(jobId, result, rounds)];
+  });
 }
 
-function presentVariant(jobId: string, result: WholeJob, rounds: readonly WholeJob[]): JobVariant {
+function presentVariant(
+  jobId: string,
+  result: WholeJob,
+  rounds: readonly VariantRow[],
+): JobVariant {
   const evidence: Evidence = result.evidence === null ? {} : JSON.parse(result.evidence);
-  const counts = Array.isArray(evidence.files) ? evidence.files : null;
-  const sumOf = (name: 'added' | 'deleted') =>
-    counts?.reduce((sum: number, file) => sum + (file[name] ?? 0), 0) ?? null;
-  const checks = Array.isArray(evidence.checks) ? evidence.checks : [];
+  const checks = recordsOf(evidence.checks);
   const costs = rounds.flatMap(({ usage }) => {
     const { costUsd }: Usage = usage === null ? {} : JSON.parse(usage);
     return costUsd ?? [];
@@ -116,11 +111,28 @@ function presentVariant(jobId: string, result: WholeJob, rounds: readonly WholeJ
       total: checks.length,
     },
     files: evidence.changedFiles?.length ?? null,
-    linesAdded: sumOf('added'),
-    linesDeleted: sumOf('deleted'),
+    linesAdded: sumOf(evidence.files, 'added'),
+    linesDeleted: sumOf(evidence.files, 'deleted'),
     startedAt: nullableTimestampOf(result.started_at),
     finishedAt: nullableTimestampOf(result.finished_at),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
     isChosen: result.variant_chosen === null ? null : result.variant_chosen === 1,
   };
+}
+
+/** An agent may send these fields in any form. */
+function recordsOf(list: unknown): Record<string, unknown>[] {
+  const each: unknown[] = Array.isArray(list) ? list : [];
+  return each.map(asObject).filter((record) => record !== null);
+}
+
+/** Null: the agent shares no counts. */
+function sumOf(files: unknown, name: 'added' | 'deleted'): number | null {
+  if (!Array.isArray(files)) return null;
+  const counts = recordsOf(files).map((file) => file[name]);
+  return counts.reduce<number>((sum, count) => sum + (isCount(count) ? count : 0), 0);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= LINES_MAX;
 }

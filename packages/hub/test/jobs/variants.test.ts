@@ -72,6 +72,21 @@ test('variants are compared by the latest round of each, with the cost of all', 
   assert.deepEqual([second?.status, second?.files], ['canceled', null]);
 });
 
+test('a comparison survives evidence of any form', async (t) => {
+  const h = await setup(t);
+  await h.end({
+    ...{ files: [null, 7, { added: 'x' }, { added: -1 }, { added: 2, deleted: 1e300 }] },
+    checks: [null, 'passed', { outcome: 'passed' }, { outcome: {} }],
+  });
+  const [first] = (await h.get(h.first)).variants ?? [];
+  assert.deepEqual(
+    [first?.checks, first?.linesAdded, first?.linesDeleted],
+    [{ passed: 1, total: 2 }, 2, 0],
+  );
+  await h.end({ files: {}, checks: 'all' });
+  assert.deepEqual((await h.get(h.second)).variants?.[1]?.linesAdded, null);
+});
+
 test('a choice cancels the others and is final', async (t) => {
   const h = await setup(t);
   const { workspaceId } = h;
