@@ -16,7 +16,7 @@ import type { HubDeps } from '../start/hub-deps.ts';
 import { cancelRecord } from './cancel.ts';
 import { presentJob } from './present.ts';
 import { requireJob } from './require-job.ts';
-import { readVariantJobs, updateVariantChosen, type VariantRow } from './store-variants.ts';
+import { readVariantJobs, updateVariantChosen, type VariantRow } from './store-rounds.ts';
 import { readWholeJobs, type WholeJob } from './store-whole.ts';
 
 type ChooseInput = RequestInput<typeof endpoints.jobs.chooseVariant.request>;
