@@ -221,7 +221,13 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
         { number: 2, state: 'outdated', path: null, startLine: null, endLine: null },
       ];
     });
-    await page.goto(pathOf(secondId));
+    // From page to page: another round has marks of its own.
+    await page.getByRole('link', { name: 'sent in round 2' }).first().click();
+    await page.getByText('0 of 4 files viewed').waitFor();
+    await page.goBack();
+    await page.getByText('1 of 4 files viewed').waitFor();
+    await page.goForward();
+    await page.getByText('0 of 4 files viewed').waitFor();
     await page.getByText('2 open threads').waitFor();
     await page.getByText('Git: lines untouched').waitFor();
     await page.getByText('The tool says that it has changed them.').waitFor();

@@ -102,6 +102,7 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
         {tab === 'log' && <LogTab job={job} attempt={attempt} only={only} />}
         {tab === 'changes' && (
           <ChangesTab
+            key={job.jobId}
             job={job}
             rounds={work.rounds}
             slug={membership.slug}
