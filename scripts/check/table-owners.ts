@@ -28,6 +28,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   integrations: ['integration_events', 'chat_teams', 'chat_team_claims', 'integration_secrets'],
   jobs: ['jobs', 'job_events', 'job_logs', 'job_log_marks', 'job_activities', 'job_messages'],
   members: ['invitations'],
+  notifications: ['notification_channels', 'notifications'],
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
   repositories: ['repositories', 'token_repositories'],
