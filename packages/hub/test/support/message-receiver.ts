@@ -12,7 +12,7 @@ export interface ReceivedMessage {
 
 type ReceiverAnswer = { status: number; headers?: Record<string, string> } | 'hang up';
 
-/** A receiver of webhooks, and of what is published to an ntfy server, on this machine. */
+/** A receiver of webhooks, and of messages for topics of ntfy, on this machine. */
 export async function startReceiver(t: TestContext) {
   const messages: ReceivedMessage[] = [];
   const answers: ReceiverAnswer[] = [];
