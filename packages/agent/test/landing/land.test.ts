@@ -227,7 +227,7 @@ test('a squash that landed is found again by its trailer', async (t) => {
 });
 
 test('with push the origin gets the base, and what it has meanwhile is kept', async (t) => {
-  const h = await setup(t, { push: true });
+  const h = await setup(t, { pushBase: true });
   const remote = join(h.directory, 'remote.git');
   git(h.directory, 'clone', '--quiet', '--bare', h.clone, remote);
   git(h.clone, 'remote', 'add', 'origin', remote);
@@ -245,7 +245,7 @@ test('with push the origin gets the base, and what it has meanwhile is kept', as
 });
 
 test('a push that the origin rejects lands nothing', async (t) => {
-  const h = await setup(t, { push: true });
+  const h = await setup(t, { pushBase: true });
   const remote = join(h.directory, 'remote.git');
   git(h.directory, 'clone', '--quiet', '--bare', h.clone, remote);
   git(h.clone, 'remote', 'add', 'origin', remote);
