@@ -20,8 +20,8 @@ export interface LandingOptions {
   /** Also run those that `.signalbox/checks.json` lists in the commit that the job began with. */
   repositoryChecks?: boolean;
   /**
-   * The branch that approved works land in. Default: `baseRef` of the repository, or else the branch
-   * that the clone has checked out.
+   * The branch that approved works land in. Default: `baseRef` of the repository, or else the
+   * branch that the clone has checked out.
    */
   into?: string;
   /** Default `merge`, which fast-forwards if the branch has not moved. */

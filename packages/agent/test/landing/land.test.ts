@@ -202,7 +202,7 @@ test('a base that an agent moved before it was killed is not moved again', async
   const work = await h.make('echo new > new.txt');
   const base = await h.commit('other.txt', 'other');
   await h.approve(work);
-  // What an agent that was killed has left: the base has moved, and the hub does not know.
+  // An agent that was killed has left this: the base has moved, and the hub does not know.
   git(h.clone, 'merge', '--quiet', '--no-ff', '-m', 'Merge: it', work.commitSha);
   const head = h.head();
   await h.commit('later.txt', 'later');

@@ -67,8 +67,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work}`; with `--follow`,
- * lines `{event}` and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work}`; with
+ * `--follow`, lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
