@@ -72,7 +72,7 @@ test('work list, show and diff tell what agents made in a clone', async () => {
     },
   );
   const list = await run('work', 'list');
-  assert.match(list.stdout, new RegExp(`✔ done +${good.id} +1 +verified +no `));
+  assert.match(list.stdout, new RegExp(`✔ done +${good.id} +1 +verified +in review +no `));
   const show = await run('work', 'show', good.id);
   assert.match(show.stdout, /\+1 -0 {2}good\.txt/);
   assert.match(show.stdout, /✔ test -e good\.txt +passed/);
