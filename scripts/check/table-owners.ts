@@ -31,6 +31,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
     'works',
   ],
   members: ['invitations'],
+  notifications: ['notification_channels', 'notifications'],
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],
   repositories: ['repositories', 'token_repositories'],

@@ -8,6 +8,7 @@ import { integrationSecrets } from './endpoints/console/integration-secrets.ts';
 import { invitations } from './endpoints/console/invitations.ts';
 import { mailAccounts } from './endpoints/console/mail-accounts.ts';
 import { members } from './endpoints/console/members.ts';
+import { notificationChannels, notifications } from './endpoints/console/notifications.ts';
 import { passwordResets } from './endpoints/console/password-resets.ts';
 import { consoleSession } from './endpoints/console/session.ts';
 import { deviceTokens, serviceTokens } from './endpoints/console/tokens.ts';
@@ -37,6 +38,8 @@ export const consoleEndpoints = {
   serviceTokens,
   deviceTokens,
   mailAccounts,
+  notificationChannels,
+  notifications,
   auditLog,
   triggerSettings,
   chatTeams,

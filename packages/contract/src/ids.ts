@@ -28,6 +28,8 @@ export const idPrefixes = {
   session: 'ses',
   invitation: 'inv',
   mailAccount: 'mail',
+  notificationChannel: 'chn',
+  notification: 'ntf',
   request: 'req',
 } as const;
 

@@ -21,6 +21,7 @@ export * from './endpoints/console/integration-secrets.ts';
 export * from './endpoints/console/invitations.ts';
 export * from './endpoints/console/mail-accounts.ts';
 export * from './endpoints/console/members.ts';
+export * from './endpoints/console/notifications.ts';
 export * from './endpoints/console/password-resets.ts';
 export * from './endpoints/console/session.ts';
 export * from './endpoints/console/tokens.ts';

@@ -93,6 +93,8 @@ const kindWords: Record<IdKind, string> = {
   session: 'console session',
   invitation: 'invitation',
   mailAccount: 'mail account',
+  notificationChannel: 'notification channel',
+  notification: 'notification',
   request: 'request',
 };
 

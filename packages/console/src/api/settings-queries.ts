@@ -74,6 +74,23 @@ export function mailAccountsQuery(workspaceId: string) {
   });
 }
 
+/** The person's own. */
+export function notificationChannelsQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['notification-channels', workspaceId],
+    queryFn: ({ signal }) => callHub('notificationChannels', 'list', { workspaceId }, signal),
+  });
+}
+
+/** Who was told of a question. */
+export function notificationsQuery(workspaceId: string, uncertaintyId: string) {
+  return queryOptions({
+    queryKey: ['notifications', workspaceId, uncertaintyId],
+    queryFn: ({ signal }) =>
+      callHub('notifications', 'list', { workspaceId, uncertaintyId }, signal),
+  });
+}
+
 /** Filters of the audit log; all are part of the URL. */
 export interface AuditFilters {
   /** Such as `token.revoke`. */

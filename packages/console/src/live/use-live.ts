@@ -11,7 +11,10 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
   reviewComment: ['review-comments'],
-  uncertainty: ['uncertainties', 'uncertainty', 'uncertainty-counts', 'job', 'jobs', 'job-page'],
+  uncertainty: [
+    ...['uncertainties', 'uncertainty', 'uncertainty-counts', 'notifications'],
+    ...['job', 'jobs', 'job-page'],
+  ],
   run: ['runs', 'run-choices', 'has-runs'],
   agent: ['agents', 'agent-names', 'job', 'jobs', 'job-page'],
   repository: ['repositories', 'queue-pauses', 'pauses', 'jobs', 'job-page'],

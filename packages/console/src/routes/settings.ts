@@ -7,6 +7,7 @@ import {
   auditQuery,
   deviceTokensQuery,
   membersQuery,
+  notificationChannelsQuery,
   serviceTokensQuery,
   workspaceSettingsQuery,
 } from '../api/settings-queries.ts';
@@ -110,6 +111,14 @@ const dataRoute = createRoute({
   component: lazyPage(() => import('../pages/settings/data.tsx'), 'DataPage'),
 });
 
+const notificationsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/notifications',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, notificationChannelsQuery(membership.workspaceId)),
+  component: lazyPage(() => import('../pages/settings/notifications.tsx'), 'NotificationsPage'),
+});
+
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
@@ -151,6 +160,7 @@ export const settingsRoutes = [
     eventsRoute,
     connectionsRoute,
     dataRoute,
+    notificationsRoute,
     accountRoute,
     auditRoute,
   ]),

@@ -36,6 +36,7 @@ export const settingsPages = [
   { to: '/w/$slug/settings/connections', word: 'Connections' },
   { to: '/w/$slug/settings/data', word: 'Data' },
   { to: '/w/$slug/settings/audit', word: 'Audit log' },
+  { to: '/w/$slug/settings/notifications', word: 'Notifications' },
   { to: '/w/$slug/settings/account', word: 'Your account' },
 ] as const;
 

@@ -14,6 +14,7 @@ export type Act =
   | 'device-token.manage-all'
   | 'audit.read'
   | 'mail-account.manage'
+  | 'notification.manage-own'
   | 'trigger.manage'
   | 'chat-team.manage'
   | 'upload.delete'
@@ -36,6 +37,7 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'device-token.manage-all': administrators,
   'audit.read': administrators,
   'mail-account.manage': administrators,
+  'notification.manage-own': everyRole,
   'trigger.manage': administrators,
   'chat-team.manage': administrators,
   'upload.delete': administrators,

@@ -1,3 +1,4 @@
+import type { NotificationSender } from '../notifications/sender.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { createArchiveStore, UploadDeps } from '../uploads/deps.ts';
 import { createContentRetention } from './content-retention.ts';
@@ -9,6 +10,8 @@ import { createHandOvers } from './hand-overs.ts';
 import { createJobRetention } from './job-retention.ts';
 import { createKeyRetention } from './key-retention.ts';
 import { createLoginRetention } from './login-retention.ts';
+import { createNotificationRetention } from './notification-retention.ts';
+import { createNotificationLoop } from './notifications.ts';
 import { createSweeper } from './sweeper.ts';
 import { createTriggerSchedule } from './trigger-schedule.ts';
 import { createUploadRetention } from './upload-retention.ts';
@@ -16,6 +19,7 @@ import { createUploadRetention } from './upload-retention.ts';
 interface LoopParts {
   deps: HubDeps;
   uploads: UploadDeps;
+  notifications: NotificationSender;
   archive: ReturnType<typeof createArchiveStore>;
 }
 
@@ -23,7 +27,7 @@ export type HubLoops = ReturnType<typeof createLoops>;
 
 /** The background loops of a hub by name, in the order in which they start. */
 export function createLoops(
-  { deps, uploads, archive }: LoopParts,
+  { deps, uploads, archive, notifications }: LoopParts,
   onError: (error: unknown) => void,
 ) {
   return {
@@ -38,6 +42,8 @@ export function createLoops(
     contentRetention: createContentRetention(deps, onError),
     jobRetention: createJobRetention({ ...deps, archive }, onError),
     loginRetention: createLoginRetention(deps, onError),
+    notifications: createNotificationLoop(notifications, deps.clock, onError),
+    notificationRetention: createNotificationRetention(deps, onError),
     databaseMark: createDatabaseMark(deps, onError),
   };
 }

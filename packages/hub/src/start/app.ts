@@ -40,6 +40,9 @@ import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
 import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
+import { notifyOfCompletion, notifyOfDecision, settleDecision } from '../notifications/raise.ts';
+import { bindNotificationRoutes } from '../notifications/routes.ts';
+import { NotificationSender } from '../notifications/sender.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
 import { FailedSignIns } from '../people/failed-sign-ins.ts';
 import { FailureDelay } from '../people/failure-delay.ts';
@@ -98,9 +101,10 @@ export const hooks: Hooks = {
   logOutMachines: revokeDeviceTokensOfPerson,
   onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
   onDecisionsDelivered: [recordAnswersSeen],
-  onJobCompleted: [handOverUnseen, dismissOfCompleted],
+  onJobCompleted: [handOverUnseen, dismissOfCompleted, notifyOfCompletion],
   onJobEnded: [dismissOfEnded],
-  onDecisionRequested: [offerDecisionDraft],
+  onDecisionRequested: [offerDecisionDraft, notifyOfDecision],
+  onDecisionResolved: [settleDecision],
 };
 
 export interface Hub {
@@ -187,7 +191,8 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
-  bindRoutes(server, options, { ...parts, ...watches, uploads, address });
+  const notifications = createSender(parts, config, address, server.log);
+  bindRoutes(server, options, { ...parts, ...watches, uploads, notifications, address });
   server.addHook('preClose', async () => endWaits(parts));
   const endUse = () => {
     draining.isDraining = true;
@@ -199,7 +204,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
   const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
-  const loops = createLoops({ deps, uploads, archive }, onLoopError);
+  const loops = createLoops({ deps, uploads, archive, notifications }, onLoopError);
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
@@ -245,6 +250,17 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       return stopped;
     },
   };
+}
+
+function createSender(
+  { deps }: HubParts,
+  { allowPrivateHosts: allowed }: Config,
+  address: { readonly baseUrl: string },
+  log: FastifyBaseLogger,
+): NotificationSender {
+  return new NotificationSender({ ...deps, allowed, baseUrl: () => address.baseUrl }, (error) =>
+    log.error({ err: error }, 'A notification could not be sent.'),
+  );
 }
 
 /** Answers requests on the port, which has only said until now that the hub starts. */
@@ -365,6 +381,7 @@ interface RouteParts extends HubParts {
   limiter: Limiter;
   failedSignIns: FailedSignIns;
   uploads: UploadDeps;
+  notifications: NotificationSender;
   readiness: Readiness;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -377,7 +394,7 @@ function bindRoutes(
   parts: RouteParts,
 ): void {
   const { deps, tokenCache, accessWatch, limiter, failedSignIns } = parts;
-  const { uploads, readiness, address } = parts;
+  const { uploads, notifications, readiness, address } = parts;
   const identity = {
     ...deps,
     tokenCache,
@@ -420,6 +437,7 @@ function bindRoutes(
   bindReviewRoutes(api, uploads);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
+  bindNotificationRoutes(api, { ...deps, notifications });
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });

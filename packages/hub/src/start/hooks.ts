@@ -92,6 +92,11 @@ export interface Hooks {
   onJobEnded: readonly Hook<JobKey>[];
   /** An uncertainty became a decision request. Throws nothing of its own. */
   onDecisionRequested: readonly Hook<UncertaintyRow>[];
+  /**
+   * An uncertainty was resolved, by a person, a deadline or the end of its job. Throws nothing of
+   * its own.
+   */
+  onDecisionResolved: readonly Hook<UncertaintyRow>[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/engine.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import { unblockRun } from '../runs/store.ts';
-import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
+import { type AfterCompletion, type HookDeps, type JobKey, runHooks } from '../start/hooks.ts';
 import { listOpenOfJob, type UncertaintyRow, updateResolved, updateTaken } from './store.ts';
 import { appendResolution } from './store-resolutions.ts';
 
@@ -42,11 +42,12 @@ function outlived({ entry }: JobRecord, open: readonly UncertaintyRow[]): Uncert
 }
 
 async function dismissAll(
-  { ids, decisionWaiters }: HookDeps,
+  deps: HookDeps,
   tx: Tx,
   jobId: string,
   questions: readonly UncertaintyRow[],
 ): Promise<void> {
+  const { ids, decisionWaiters, hooks } = deps;
   // A person may answer at the same time.
   if (questions.length > 0) tx.requireExclusive();
   for (const question of questions) {
@@ -58,6 +59,7 @@ async function dismissAll(
       ...{ created_by: null, created_by_id: null, created_at: tx.nowMs, is_held: 0 },
     });
     await updateTaken(tx, question, null);
+    await runHooks(hooks.onDecisionResolved, deps, tx, question);
     if (decisionRequestId !== null) await unblockRun(tx, question, decisionRequestId);
     tx.afterCommit(() => decisionWaiters.wake(workspace_id, uncertainty_id));
   }

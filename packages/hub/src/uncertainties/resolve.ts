@@ -5,6 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
+import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { applyResolution } from './apply-resolution.ts';
@@ -118,6 +119,7 @@ export async function resolveUncertainty(
     const limit = RESOLUTIONS_MAX.toLocaleString('en');
     throw invalidField('/supersede', `must be false after ${limit} resolutions`);
   }
+  await runHooks(deps.hooks.onDecisionResolved, deps, tx, row);
   if (handOverAtMs === null) await applyResolution(deps, tx, row, resolution);
   return resolution;
 }

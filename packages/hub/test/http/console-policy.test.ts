@@ -69,6 +69,15 @@ const verdicts: Record<string, Verdicts> = {
   consoleMailAccountList: administrators,
   consoleMailAccountPut: administrators,
   consoleMailAccountRemove: administrators,
+  consoleNotificationChannelList: everyMember,
+  consoleNotificationChannelPut: everyMember,
+  consoleNotificationChannelRemove: everyMember,
+  consoleNotificationChannelTest: everyMember,
+  // A question that does not exist.
+  consoleNotificationList: {
+    ...all('UNCERTAINTY_NOT_FOUND'),
+    ...{ stranger: 'WORKSPACE_NOT_FOUND', visitor: 'SESSION_REQUIRED' },
+  },
   consoleTriggerCreate: administrators,
   consoleTriggerUpdate: administrators,
   consoleTriggerEnable: administrators,

@@ -29,6 +29,20 @@ const startDevice: MakeRequest = async ({ hub }) => {
 
 const { serviceTokens, deviceTokens, deviceApprovals, mailAccounts, triggerSettings, session } =
   consoleEndpoints;
+const { notificationChannels, notifications } = consoleEndpoints;
+
+const newChannel = ({ workspaceId }: ConsoleWorld) => ({
+  ...notificationChannels.put.example.request,
+  workspaceId,
+});
+
+/** A channel of the caller, or of the owner for those who can have none. */
+const ownChannel: MakeRequest = async (world, browser, caller) => {
+  const isMember = caller !== 'stranger' && caller !== 'visitor';
+  const person = isMember ? browser : world.browsers.owner;
+  const { channel } = await person.call(notificationChannels.put, newChannel(world));
+  return { workspaceId: world.workspaceId, channelId: channel.channelId };
+};
 
 const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
   ...mailAccounts.put.example.request,
@@ -131,6 +145,13 @@ export const requestMakers: Record<string, MakeRequest> = {
     const { account } = await owner.call(mailAccounts.put, newMailAccount(world));
     return { workspaceId: world.workspaceId, accountId: account.accountId };
   },
+  consoleNotificationChannelList: inWorkspace,
+  consoleNotificationChannelPut: newChannel,
+  consoleNotificationChannelRemove: ownChannel,
+  consoleNotificationChannelTest: ownChannel,
+  consoleNotificationList: ({ workspaceId }) => ({
+    ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
+  }),
   consoleTriggerCreate: newTrigger,
   consoleTriggerUpdate: someTrigger,
   consoleTriggerEnable: someTrigger,

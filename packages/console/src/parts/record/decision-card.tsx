@@ -18,6 +18,7 @@ import { SkeletonBar } from '../status/skeleton.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
 import { DecisionFacts } from './decision-facts.tsx';
+import { ToldPeople } from './told-people.tsx';
 import { useDecision } from './use-decision.ts';
 
 const workspace = getRouteApi('/w/$slug');
@@ -111,6 +112,7 @@ function Card({ view, ...props }: DecisionCardProps & { view: DecisionView }) {
         slug={slug}
         isOnJobPage={isOnJobPage}
       />
+      <ToldPeople workspaceId={workspaceId} slug={slug} uncertaintyId={uncertainty.uncertaintyId} />
     </article>
   );
 }

@@ -2,6 +2,7 @@ import type { EngineName } from '../engine.ts';
 import { contextTables } from './schema/context.ts';
 import { integrationTables } from './schema/integrations.ts';
 import { jobTables } from './schema/jobs.ts';
+import { notificationTables } from './schema/notifications.ts';
 import { peopleTables } from './schema/people.ts';
 import { queueTables } from './schema/queue.ts';
 
@@ -14,7 +15,10 @@ import { queueTables } from './schema/queue.ts';
  * such a tree deep.
  */
 export function schema(engine: EngineName): string[] {
-  const tables = [peopleTables, queueTables, jobTables, contextTables, integrationTables].flat();
+  const tables = [
+    ...[peopleTables, queueTables, jobTables, contextTables, integrationTables],
+    notificationTables,
+  ].flat();
   const texts = tables.map((table) => (typeof table === 'string' ? table : table[engine]));
   if (engine === 'sqlite') {
     const plain = texts.map((text) => text.replaceAll(/text_hash\((\w+)\)/g, '$1'));

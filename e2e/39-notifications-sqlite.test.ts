@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { mintTokenByAdmin } from '@signalbox/hub';
+import { type Client, createClient } from '@signalbox/sdk';
+import type { Page } from 'playwright-core';
+import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { configOf } from './hub-database.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { auditSchemes } from './page-audit.ts';
+import { usePagePlace } from './page-place.ts';
+import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+const { browser } = usePagePlace({ after });
+
+/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
+const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
+const phone: VisitOptions = {
+  ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+};
+const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
+const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
+
+/* A person adds a channel, a job asks, and the link of the message leads to the answer. */
+describe('notifications, in a browser', { skip: browserMissing }, () => {
+  const folder = makeTempDir({ after });
+  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let hub: HubProcess;
+  let ada: SignedIn;
+  let client: Client;
+  let visit: Visit;
+  let page: Page;
+  let runId: string;
+
+  before(async () => {
+    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
+    receiver = await startReceiver();
+    const dataDir = join(folder, 'data');
+    hub = await startHubProcess({ dataDir, env: { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } });
+    ada = await makeOwner(hub);
+    const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
+    const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
+    client = createClient({ baseUrl: hub.baseUrl, token });
+    const { workspaceId } = ada;
+    const { repoId } = await client.repositories.upsert({
+      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+    });
+    ({ runId } = await client.runs.upsertV1({
+      workspaceId,
+      repoId,
+      runRef: 'feature-1',
+      status: 'in_progress',
+    }));
+    visit = await openVisit(browser, hub.baseUrl, phone);
+    await lendSession(visit.context, ada);
+    page = await visit.context.newPage();
+  });
+  after(async () => {
+    await visit?.context.close();
+    await hub?.stop();
+    receiver?.server.close();
+  });
+
+  async function look(view: string): Promise<string[]> {
+    const keep = async (name: string) => {
+      if (pictureDir === undefined) return;
+      await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
+    };
+    const faults = await auditSchemes(page, `notifications-${view}-360`, keep);
+    await page.setViewportSize(desktop.viewport ?? { width: 1280, height: 800 });
+    faults.push(...(await auditSchemes(page, `notifications-${view}-1280`, keep)));
+    await page.setViewportSize({ width: 360, height: 740 });
+    return faults;
+  }
+
+  it('adds a topic of ntfy, and tries it', async () => {
+    await page.goto(settingsPath);
+    await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
+    assert.deepEqual(await look('empty'), []);
+    await page.getByRole('button', { name: 'Add a channel' }).tap();
+    await page.getByLabel('Name').fill('Phone');
+    await page.getByLabel('Address of the topic').fill('no address');
+    await page.getByRole('button', { name: 'Add the channel' }).tap();
+    await page.getByText('Enter an address with https://.').waitFor();
+    await page.getByLabel('Address of the topic').fill(`${receiver.url}/ada-4711`);
+    assert.deepEqual(await look('form'), []);
+    await page.getByRole('button', { name: 'Add the channel' }).tap();
+    await page.getByRole('list', { name: 'Channels' }).getByText('Phone').waitFor();
+    await page.getByRole('button', { name: 'Test Phone' }).tap();
+    await page.getByText('Phone took the message').waitFor();
+    assert.equal(receiver.messages[0]?.title, 'Signalbox reaches you');
+  });
+
+  it('answers a question from the link of its message in two touches', async () => {
+    const asked = await client.uncertainties.createWithAutoPromotion({
+      ...{ workspaceId: ada.workspaceId, runId, prompt: 'Which port?', kind: 'choice' },
+      options: ['8080', '9443'].map((value) => ({ value, label: value })),
+      confidence: 0.2,
+    });
+    const message = await receiver.next(2);
+    assert.equal(message.message, '“Which port?”');
+    await page.goto(message.click);
+    await page.getByRole('radio', { name: '9443', exact: true }).tap();
+    await page.getByRole('button', { name: 'Answer “9443”' }).tap();
+    await page.getByText('You answered').waitFor();
+    await page.getByText('Who was told').tap();
+    await page.getByText('by Phone: sent').waitFor();
+    assert.deepEqual(await look('told'), []);
+    assert.ok(asked.promoted);
+  });
+
+  it('says that no one was told, and how to change that', async () => {
+    await page.goto(settingsPath);
+    await page.getByRole('button', { name: 'Remove Phone' }).tap();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
+    await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
+    const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
+      ...{ workspaceId: ada.workspaceId, runId, prompt: 'Which host?', kind: 'missing_fact' },
+      confidence: 0.2,
+    });
+    await page.goto(`/w/${owner.workspaceSlug}/inbox/${uncertaintyId}`);
+    await page.getByText('Who was told').tap();
+    await page.getByRole('link', { name: 'Add a channel of yours' }).tap();
+    await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
+    assert.equal(receiver.messages.length, 2);
+    assert.deepEqual(visit.troubles, []);
+  });
+});
+
+interface NtfyMessage {
+  title: string;
+  message: string;
+  click: string;
+}
+
+/** Takes what is published to a server of ntfy. */
+async function startReceiver() {
+  const messages: NtfyMessage[] = [];
+  const heard = new EventEmitter();
+  const server = createServer(async (request, response) => {
+    messages.push((await json(request)) as NtfyMessage);
+    response.end('{}');
+    heard.emit('message');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  /** The message of this number, from 1, which may come yet. */
+  async function next(number: number): Promise<NtfyMessage> {
+    for (;;) {
+      const message = messages[number - 1];
+      if (message !== undefined) return message;
+      await once(heard, 'message');
+    }
+  }
+  return { server, url, messages, next };
+}

@@ -1,0 +1,182 @@
+import Type, { type Static } from 'typebox';
+import { defineEndpoint } from '../../endpoint.ts';
+import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import { exampleIds } from '../example-ids.ts';
+import { exampleUncertaintyId } from '../uncertainty-examples.ts';
+import { consoleRow } from './fields.ts';
+
+/** The maximum of channels of a person in a workspace. */
+export const CHANNELS_MAX = 10;
+/** The notifications of a decision that are listed: the newest. */
+export const NOTIFICATIONS_LISTED_MAX = 200;
+
+export const channelKinds = ['ntfy', 'webhook'] as const;
+export const notificationEvents = ['decision', 'job_ended'] as const;
+export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
+
+const settingFields = {
+  kind: OneOf(channelKinds, {
+    description: 'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks).',
+  }),
+  name: Text(100, { minLength: 1, description: 'Such as Phone.' }),
+  events: List(
+    OneOf(notificationEvents),
+    notificationEvents.length,
+    'decision: a person is needed. job_ended: a job that the person enqueued is done or failed.',
+  ),
+  showsText: Type.Boolean({
+    description: 'Whether messages quote the question or name the job; locked screens show it.',
+  }),
+};
+
+/** Where a person hears of what needs them. Secrets and the path of the URL never leave the hub. */
+export const NotificationChannel = Type.Object({
+  channelId: Id('notificationChannel'),
+  ...settingFields,
+  host: Text(300, { description: 'The host of the URL.' }),
+  failure: Nullable(
+    Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
+  ),
+  stoppedAt: Nullable(
+    Timestamp('Since when nothing is sent, because the receiver said that it is gone.'),
+  ),
+  createdAt: Timestamp(),
+});
+export type NotificationChannel = Static<typeof NotificationChannel>;
+
+/** The message to one person about an event, by one channel. */
+export const Notification = Type.Object({
+  personName: Nullable(Text(200)),
+  channelName: Nullable(Text(100, { description: 'Null: the channel was removed.' })),
+  kind: Nullable(OneOf(channelKinds)),
+  state: OneOf(notificationStates, {
+    description: 'settled: it was answered before it could be sent.',
+  }),
+  attempts: Integer(0, 1_000),
+  failure: Nullable(Text(500)),
+  createdAt: Timestamp(),
+  endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
+});
+export type Notification = Static<typeof Notification>;
+
+const exampleSettings = {
+  kind: 'ntfy',
+  name: 'Phone',
+  events: ['decision', 'job_ended'],
+  showsText: true,
+} satisfies Partial<NotificationChannel>;
+const exampleChannel: NotificationChannel = {
+  channelId: 'chn_1j78s1og0003qjivc1q2',
+  ...exampleSettings,
+  host: 'ntfy.acme.dev',
+  failure: null,
+  stoppedAt: null,
+  createdAt: '2026-11-02T09:00:00.000Z',
+};
+const ref = { workspaceId: exampleIds.workspace, channelId: exampleChannel.channelId };
+
+export const notificationChannels = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelList',
+    path: '/console-api/v1/notification-channels/list',
+    auth: 'session',
+    repeat: 'safe',
+    summary: "List the person's own channels in a workspace",
+    description: 'Ordered by name, without secrets.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({ channels: List(NotificationChannel, CHANNELS_MAX) }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, channels: [exampleChannel] },
+    },
+  }),
+  put: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelPut',
+    path: '/console-api/v1/notification-channels/put',
+    auth: 'session',
+    repeat: 'once',
+    summary: "Add a channel of the person's own, or replace one",
+    description:
+      'Without channelId, adds a channel. The URL of an ntfy topic, or of the receiver of a ' +
+      'webhook. The secret is the access token of an ntfy topic. URL and secret are sealed at ' +
+      'rest and never returned; absent, both stay as they are. A new webhook gets a signing ' +
+      'secret, which only this answer has.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      channelId: Type.Optional(Id('notificationChannel')),
+      ...settingFields,
+      url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
+      secret: Type.Optional(Text(1_000, { minLength: 1 })),
+    }),
+    response: Ok({
+      channel: NotificationChannel,
+      signingSecret: Nullable(Text(200, { description: 'whsec_ and base64.' })),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND', 'LIMIT_REACHED'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        ...exampleSettings,
+        url: 'https://ntfy.acme.dev/ada-4711',
+      },
+      response: { ok: true, channel: exampleChannel, signingSecret: null },
+    },
+  }),
+  remove: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelRemove',
+    path: '/console-api/v1/notification-channels/remove',
+    auth: 'session',
+    repeat: 'once',
+    summary: "Remove a channel of the person's own",
+    description: 'What waits to be sent by it is given up.',
+    request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
+    response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    example: { request: ref, response: { ok: true, removed: true } },
+  }),
+  test: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelTest',
+    path: '/console-api/v1/notification-channels/test',
+    auth: 'session',
+    repeat: 'once',
+    summary: 'Send a message by a channel now, to see whether it arrives',
+    description: 'One attempt. failure says why the receiver did not take it.',
+    request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
+    response: Ok({ delivered: Type.Boolean(), failure: Nullable(Text(500)) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    example: { request: ref, response: { ok: true, delivered: true, failure: null } },
+  }),
+} as const;
+
+export const notifications = {
+  list: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationList',
+    path: '/console-api/v1/notifications/list',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'List who was told of a decision, and how that went',
+    description: 'Newest first, for every member. An empty list: no member has a channel for it.',
+    request: Type.Object({ workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') }),
+    response: Ok({ notifications: List(Notification, NOTIFICATIONS_LISTED_MAX) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],
+    example: {
+      request: { workspaceId: exampleIds.workspace, uncertaintyId: exampleUncertaintyId },
+      response: {
+        ok: true,
+        notifications: [
+          {
+            ...{ personName: 'Ada Lovelace', channelName: 'Phone', kind: 'ntfy', state: 'sent' },
+            ...{ attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
+            endedAt: '2026-11-02T09:00:00.400Z',
+          },
+        ],
+      },
+    },
+  }),
+} as const;

@@ -1,0 +1,39 @@
+/** The tables of notifications. */
+export const notificationTables = [
+  `CREATE TABLE notification_channels (
+    workspace_id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    host TEXT NOT NULL,
+    sealed_target TEXT NOT NULL,
+    events TEXT NOT NULL,
+    shows_text INTEGER NOT NULL,
+    failure TEXT,
+    stopped_at BIGINT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (workspace_id, channel_id)
+  )`,
+  `CREATE TABLE notifications (
+    workspace_id TEXT NOT NULL,
+    notification_id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    subject_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    content TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    due_at BIGINT,
+    failure TEXT,
+    created_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    PRIMARY KEY (workspace_id, notification_id)
+  )`,
+  // An event is told once by each channel.
+  `CREATE UNIQUE INDEX notifications_once ON notifications
+    (workspace_id, subject_id, event, channel_id)`,
+  'CREATE INDEX notifications_due ON notifications (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX notifications_by_age ON notifications (created_at)',
+];

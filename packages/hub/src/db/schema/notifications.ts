@@ -1,0 +1,49 @@
+import type { channelKinds, notificationEvents, notificationStates } from '@signalbox/contract';
+
+/** The tables of notifications; `tables.ts` has the conventions. */
+
+export interface NotificationChannelsTable {
+  workspace_id: string;
+  channel_id: string;
+  /** Whose channel it is. */
+  person_id: string;
+  kind: (typeof channelKinds)[number];
+  name: string;
+  /** The host of the URL, which people see. */
+  host: string;
+  /** JSON `{url, secret}`, encrypted with the hub's key. */
+  sealed_target: string;
+  /** JSON: the events that the person wants to hear of by it. */
+  events: string;
+  shows_text: 0 | 1;
+  /** Why the last message was not delivered; null: it was. */
+  failure: string | null;
+  /** Since when nothing is sent, because the receiver is gone. */
+  stopped_at: number | null;
+  created_at: number;
+}
+
+/** The outbox: one row for an event, a person and a channel. */
+export interface NotificationsTable {
+  workspace_id: string;
+  notification_id: string;
+  event: (typeof notificationEvents)[number];
+  /** The uncertainty or the job. */
+  subject_id: string;
+  person_id: string;
+  channel_id: string;
+  /** JSON: `NotificationContent`. */
+  content: string;
+  state: (typeof notificationStates)[number];
+  attempts: number;
+  /** When it is sent next; null: never again. */
+  due_at: number | null;
+  failure: string | null;
+  created_at: number;
+  ended_at: number | null;
+}
+
+export interface NotificationTables {
+  notification_channels: NotificationChannelsTable;
+  notifications: NotificationsTable;
+}

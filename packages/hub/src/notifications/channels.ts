@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import {
+  CHANNELS_MAX,
+  type consoleEndpoints,
+  type NotificationChannel,
+  type RequestInput,
+} from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
+import { appendAudit } from '../audit/append.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { HubError, invalidField } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import {
+  type ChannelRow,
+  deleteChannel,
+  endWaiting,
+  listChannels,
+  putChannel,
+  readChannel,
+} from './store.ts';
+import { type ChannelTarget, openTarget, sealTarget } from './target.ts';
+
+type PutInput = RequestInput<typeof consoleEndpoints.notificationChannels.put.request>;
+type ChannelDeps = Pick<HubDeps, 'database' | 'ids' | 'secretKey'>;
+
+/** The signing secret of a webhook has as many bytes as its HMAC needs. */
+const SIGNING_BYTES = 24;
+
+/**
+ * Adds a channel of the person, or replaces its settings. A channel that was stopped works again.
+ *
+ * @returns the signing secret of a new webhook.
+ * @throws HubError WORKSPACE_NOT_FOUND, CHANNEL_NOT_FOUND, INVALID_REQUEST, LIMIT_REACHED
+ */
+export async function saveChannel(
+  { database, ids, secretKey }: ChannelDeps,
+  principal: Principal,
+  input: PutInput,
+): Promise<{ channel: NotificationChannel; signingSecret: string | null }> {
+  const { workspaceId, channelId, kind, name, events } = input;
+  return await database.write(workspaceId, async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'notification.manage-own');
+    const known = channelId === undefined ? undefined : await requireOwn(tx, personId, input);
+    if (known === undefined) await requireRoom(tx, workspaceId, personId);
+    const { target, signingSecret } = targetOf(input, known && openTarget(known, secretKey));
+    const row: ChannelRow = {
+      ...{ workspace_id: workspaceId, channel_id: channelId ?? ids('notificationChannel') },
+      ...{ person_id: personId, kind, name, host: new URL(target.url).host },
+      ...{ sealed_target: '', events: JSON.stringify([...new Set(events)]) },
+      ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
+      created_at: known?.created_at ?? tx.nowMs,
+    };
+    row.sealed_target = sealTarget(target, secretKey, row);
+    await putChannel(tx, row);
+    const action = known === undefined ? 'notification-channel.add' : 'notification-channel.update';
+    await appendAudit(tx, {
+      ...{ workspaceId, actor: personId, action, subject: row.channel_id },
+      data: { kind, host: row.host },
+    });
+    return { channel: presentChannel(row), signingSecret };
+  });
+}
+
+/**
+ * Where a channel leads now. A secret stays as long as the host does: it must not reach another
+ * server than the one that it was given for.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
+function targetOf(
+  { kind, url: givenUrl, secret }: PutInput,
+  known: ChannelTarget | undefined,
+): { target: Omit<ChannelTarget, 'kind'>; signingSecret: string | null } {
+  const kept = known?.kind === kind ? known : undefined;
+  const url = givenUrl === undefined ? kept?.url : checkUrl(kind, givenUrl);
+  if (url === undefined) throw invalidField('/url', 'must be sent for a new channel or kind');
+  const isSameHost = kept !== undefined && new URL(kept.url).host === new URL(url).host;
+  if (kind === 'ntfy') {
+    const keptSecret = isSameHost ? kept.secret : null;
+    return { target: { url, secret: secret ?? keptSecret }, signingSecret: null };
+  }
+  if (secret !== undefined) {
+    throw invalidField('/secret', 'must be absent: the hub makes the secret of a webhook');
+  }
+  if (isSameHost) return { target: { url, secret: kept.secret }, signingSecret: null };
+  const signingSecret = `whsec_${randomBytes(SIGNING_BYTES).toString('base64')}`;
+  return { target: { url, secret: signingSecret }, signingSecret };
+}
+
+/** The channels of the person, by name. @throws HubError WORKSPACE_NOT_FOUND */
+export async function listOwnChannels(
+  { database: { reader } }: Pick<HubDeps, 'database'>,
+  principal: Principal,
+  workspaceId: string,
+): Promise<NotificationChannel[]> {
+  const { personId } = await requireAct(reader, principal, workspaceId, 'notification.manage-own');
+  const channels = await listChannels(reader, workspaceId);
+  return channels
+    .filter(({ person_id }) => person_id === personId)
+    .map(presentChannel)
+    .toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+/** @throws HubError WORKSPACE_NOT_FOUND, CHANNEL_NOT_FOUND */
+export function removeChannel(
+  { database }: Pick<HubDeps, 'database'>,
+  principal: Principal,
+  ref: { workspaceId: string; channelId: string },
+): Promise<void> {
+  const { workspaceId, channelId } = ref;
+  return database.write(workspaceId, async (tx) => {
+    const { personId } = await requireAct(tx, principal, workspaceId, 'notification.manage-own');
+    const row = await requireOwn(tx, personId, ref);
+    await deleteChannel(tx, row);
+    const end = { state: 'failed' as const, failure: 'The channel was removed.' };
+    await endWaiting(tx, { workspace_id: workspaceId, channel_id: channelId }, end);
+    const action = 'notification-channel.remove';
+    await appendAudit(tx, { workspaceId, actor: personId, action, subject: channelId });
+  });
+}
+
+/** @throws HubError CHANNEL_NOT_FOUND, also for a channel of somebody else. */
+export async function requireOwn(
+  reader: Reader,
+  personId: string,
+  { workspaceId, channelId }: { workspaceId: string; channelId?: string | undefined },
+): Promise<ChannelRow> {
+  const row = await readChannel(reader, workspaceId, channelId ?? '');
+  if (row === undefined || row.person_id !== personId) throw new HubError('CHANNEL_NOT_FOUND');
+  return row;
+}
+
+async function requireRoom(tx: Tx, workspaceId: string, personId: string): Promise<void> {
+  const channels = await listChannels(tx, workspaceId);
+  if (channels.filter(({ person_id }) => person_id === personId).length < CHANNELS_MAX) return;
+  throw new HubError('LIMIT_REACHED', `You have ${CHANNELS_MAX} channels here: remove one first.`);
+}
+
+/** @throws HubError INVALID_REQUEST */
+function checkUrl(kind: ChannelRow['kind'], text: string): string {
+  if (!URL.canParse(text)) throw invalidField('/url', 'must be an address such as https://…');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    throw invalidField('/url', 'must not have a user name or password in it');
+  }
+  if (kind === 'ntfy' && !/\/[\w-]{1,64}$/.test(url.pathname)) {
+    throw invalidField('/url', 'must end with the topic, as in https://ntfy.example.org/my-topic');
+  }
+  url.hash = '';
+  return url.href;
+}
+
+function presentChannel(row: ChannelRow): NotificationChannel {
+  return {
+    ...{ channelId: row.channel_id, kind: row.kind, name: row.name, host: row.host },
+    events: JSON.parse(row.events) as NotificationChannel['events'],
+    showsText: row.shows_text === 1,
+    ...{ failure: row.failure, stoppedAt: nullableTimestampOf(row.stopped_at) },
+    createdAt: timestampOf(row.created_at),
+  };
+}

@@ -1,0 +1,58 @@
+import type { notificationEvents } from '@signalbox/contract';
+
+/** The facts of a notification, as the outbox keeps them. */
+export interface NotificationContent {
+  /** The title of the job; null: no job asks. */
+  jobTitle: string | null;
+  /** The question; null for the end of a job. */
+  question: string | null;
+  /** How a job ended. */
+  outcome: 'done' | 'failed' | null;
+}
+
+/** A message to a person: sentences of ours, and texts of others in quotation marks. */
+export interface Message {
+  id: string;
+  event: (typeof notificationEvents)[number] | 'test';
+  title: string;
+  text: string;
+  /** The page at the console. */
+  url: string;
+  /** When it was caused. */
+  atMs: number;
+}
+
+const QUOTED_CHARS_MAX = 240;
+const TITLE_CHARS_MAX = 80;
+
+/**
+ * @param showsText whether the person wants texts in messages, which locked screens show.
+ */
+export function sentencesOf(
+  { jobTitle, question, outcome }: NotificationContent,
+  showsText: boolean,
+): Pick<Message, 'title' | 'text'> {
+  const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
+  if (outcome !== null) {
+    const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
+    return { title, text: job ?? 'Open it to see the result.' };
+  }
+  const title = 'A job asks you';
+  if (question === null || !showsText) return { title, text: 'Open it to see the question.' };
+  const asked = quote(question, QUOTED_CHARS_MAX);
+  return { title, text: job === null ? asked : `${job}: ${asked}` };
+}
+
+/**
+ * Text that an agent or its tool may have written is hostile: one line, short, in quotation marks,
+ * and no program makes a link of it.
+ */
+export function quote(text: string, charsMax: number): string {
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll(/[a-z][a-z\d+.-]*:\S+|\bwww\.\S+|\S+\.\w{2,}\/\S*/gi, '[link]')
+    .trim();
+  const chars = [...line];
+  const cut = chars.length > charsMax ? `${chars.slice(0, charsMax - 1).join('')}…` : line;
+  return `“${cut}”`;
+}

@@ -1,0 +1,91 @@
+import type { Tx } from '../db/engine.ts';
+import { readJobTitles } from '../jobs/store-whole.ts';
+import { titleOfRow } from '../jobs/title.ts';
+import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
+import type { NotificationContent } from './content.ts';
+import { addNotification, type ChannelRow, endWaiting, listChannels } from './store.ts';
+
+/** More of a question is in no message. */
+const QUESTION_CHARS_MAX = 1_000;
+
+/** The part of a decision request that is told. */
+interface AskedDecision {
+  workspace_id: string;
+  uncertainty_id: string;
+  job_id: string | null;
+  prompt: string;
+  requested_by: string | null;
+}
+
+/**
+ * Tells of a decision request: the person who enqueued the job, or every member with a channel for
+ * it when that person has none. An `onDecisionRequested` hook.
+ */
+export async function notifyOfDecision(
+  deps: HookDeps,
+  tx: Tx,
+  asked: AskedDecision,
+): Promise<void> {
+  const { workspace_id: workspaceId, uncertainty_id: subjectId, job_id: jobId } = asked;
+  const channels = (await listChannels(tx, workspaceId)).filter(hears('decision'));
+  if (channels.length === 0) return;
+  const own = channels.filter(({ person_id }) => person_id === asked.requested_by);
+  const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
+  const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
+  const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
+  await raise(deps, tx, own.length > 0 ? own : channels, {
+    ...{ event: 'decision', subjectId, content: { jobTitle, question, outcome: null } },
+  });
+}
+
+/** A decision is resolved: messages about it that wait are not sent any more. */
+export async function settleDecision(
+  _deps: HookDeps,
+  tx: Tx,
+  { workspace_id, uncertainty_id }: Pick<AskedDecision, 'workspace_id' | 'uncertainty_id'>,
+): Promise<void> {
+  const end = { state: 'settled' as const, failure: null };
+  await endWaiting(tx, { workspace_id, subject_id: uncertainty_id }, end);
+}
+
+/** Tells the person who enqueued a job that it is done or failed. An `onJobCompleted` hook. */
+export async function notifyOfCompletion(
+  deps: HookDeps,
+  tx: Tx,
+  { workspaceId }: JobKey,
+): Promise<AfterCompletion> {
+  const channels = await listChannels(tx, workspaceId);
+  return async (record) => {
+    const { entry, row } = record;
+    if (entry.status !== 'done' && entry.status !== 'failed') return record;
+    const own = channels.filter(
+      (channel) => channel.person_id === row.created_by && hears('job_ended')(channel),
+    );
+    if (own.length === 0) return record;
+    const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
+    const content = { jobTitle, question: null, outcome: entry.status };
+    await raise(deps, tx, own, { event: 'job_ended', subjectId: row.job_id, content });
+    return record;
+  };
+}
+
+function hears(event: 'decision' | 'job_ended') {
+  return ({ stopped_at, events }: ChannelRow) =>
+    stopped_at === null && (JSON.parse(events) as string[]).includes(event);
+}
+
+async function raise(
+  { ids }: HookDeps,
+  tx: Tx,
+  channels: readonly ChannelRow[],
+  told: { event: 'decision' | 'job_ended'; subjectId: string; content: NotificationContent },
+): Promise<void> {
+  for (const { workspace_id, channel_id, person_id } of channels) {
+    await addNotification(tx, {
+      ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
+      ...{ event: told.event, subject_id: told.subjectId, content: JSON.stringify(told.content) },
+      ...{ state: 'waiting', attempts: 0, due_at: tx.nowMs, failure: null },
+      ...{ created_at: tx.nowMs, ended_at: null },
+    });
+  }
+}

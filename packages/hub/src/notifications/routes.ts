@@ -1,0 +1,73 @@
+import { consoleEndpoints, type Notification } from '@signalbox/contract';
+import { requireAct } from '../access/require-act.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import type { Api } from '../http/bind.ts';
+import { type PersonName, readPersonNames } from '../people/store.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
+import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
+import type { NotificationSender } from './sender.ts';
+import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } from './store.ts';
+
+/** Binds the console's endpoints for the channels of people, and for what they were told. */
+export function bindNotificationRoutes(
+  api: Api,
+  deps: HubDeps & { notifications: NotificationSender },
+): void {
+  const { notificationChannels, notifications } = consoleEndpoints;
+  const { reader } = deps.database;
+  api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => ({
+    channels: await listOwnChannels(deps, principal, workspaceId),
+  }));
+  api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
+  api.bind(notificationChannels.remove, async (input, { principal }) => {
+    await removeChannel(deps, principal, input);
+    return { removed: true as const };
+  });
+  api.bind(notificationChannels.test, async (input, { principal }) => {
+    const { workspaceId } = input;
+    const act = 'notification.manage-own';
+    const { personId } = await requireAct(reader, principal, workspaceId, act);
+    const channel = await requireOwn(reader, personId, input);
+    const delivery = await deps.notifications.attempt(channel, testMessage(deps), 'inbox');
+    return delivery.kind === 'delivered'
+      ? { delivered: true, failure: null }
+      : { delivered: false, failure: delivery.failure };
+  });
+  api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
+    await requireAct(reader, principal, workspaceId, 'workspace.read');
+    await requireUncertainty(reader, workspaceId, uncertaintyId);
+    const [rows, channels] = await Promise.all([
+      listOfSubject(reader, workspaceId, uncertaintyId),
+      listChannels(reader, workspaceId),
+    ]);
+    const names = await readPersonNames(reader, [...new Set(rows.map((row) => row.person_id))]);
+    const byId = new Map(channels.map((channel) => [channel.channel_id, channel]));
+    return {
+      notifications: rows.map((row) =>
+        presentNotification(row, byId.get(row.channel_id), names.get(row.person_id)),
+      ),
+    };
+  });
+}
+
+function testMessage({ ids, clock }: HubDeps) {
+  return {
+    ...{ id: ids('notification'), event: 'test' as const, atMs: clock.nowMs() },
+    ...{ title: 'Signalbox reaches you', text: 'Questions and results will come this way.' },
+  };
+}
+
+function presentNotification(
+  row: NotificationRow,
+  channel: ChannelRow | undefined,
+  person: PersonName | undefined,
+): Notification {
+  return {
+    personName: person?.name ?? null,
+    ...{ channelName: channel?.name ?? null, kind: channel?.kind ?? null },
+    ...{ state: row.state, attempts: row.attempts, failure: row.failure },
+    createdAt: timestampOf(row.created_at),
+    endedAt: nullableTimestampOf(row.ended_at),
+  };
+}

@@ -1,0 +1,151 @@
+import { readRole } from '../access/store.ts';
+import type { PrivateHosts } from '../base/outbound-hosts.ts';
+import type { HubDeps } from '../start/hub-deps.ts';
+import { readWorkspace } from '../workspaces/store.ts';
+import { type Message, type NotificationContent, sentencesOf } from './content.ts';
+import { type Delivery, deliver } from './deliver.ts';
+import {
+  type ChannelRow,
+  listDue,
+  type NotificationRow,
+  readChannel,
+  recordAttempt,
+  takeNotification,
+  updateChannelState,
+} from './store.ts';
+import { openTarget } from './target.ts';
+
+export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secretKey'> {
+  /** Private hosts that receivers may be on. */
+  allowed: PrivateHosts;
+  /** The address of the console; empty before the hub listens. */
+  baseUrl: () => string;
+}
+
+/** Notifications that one pass looks at. */
+const DUE_MAX = 500;
+const IN_FLIGHT_MAX = 100;
+/** A workspace whose receivers hang delays no other. */
+const IN_FLIGHT_OF_WORKSPACE_MAX = 10;
+/** An attempt ends within 10 s; after this time another hub may assume that this one has died. */
+const ATTEMPT_MS = 60_000;
+const RETRY_FIRST_MS = 5_000;
+const RETRY_MS_MAX = 15 * 60_000;
+/** A question that is a day old is seen at the console, or not at all. */
+const GIVEN_UP_MS = 24 * 60 * 60_000;
+
+/**
+ * Sends what is due in the outbox. A notification is taken by a write before it is sent, and what
+ * came of it is written afterwards: when the hub is killed between, it is sent again after a
+ * minute, with the same id. A receiver gets one message at a time.
+ */
+export class NotificationSender {
+  readonly #deps: SenderDeps;
+  readonly #inFlight = new Map<string, { workspaceId: string; sent: Promise<void> }>();
+  readonly #stop = new AbortController();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(deps: SenderDeps, onError: (error: unknown) => void) {
+    this.#deps = deps;
+    this.#onError = onError;
+  }
+
+  /** Begins to send what is due and has room. @returns how many it has begun. */
+  async sendDue(): Promise<number> {
+    const due = await listDue(this.#deps.database.reader, this.#deps.clock.nowMs(), DUE_MAX);
+    let begun = 0;
+    for (const row of due) {
+      if (this.#inFlight.size >= IN_FLIGHT_MAX) break;
+      if (!this.#hasRoom(row)) continue;
+      const sent = this.#send(row)
+        .catch(this.#onError)
+        .finally(() => this.#inFlight.delete(row.channel_id));
+      this.#inFlight.set(row.channel_id, { workspaceId: row.workspace_id, sent });
+      begun += 1;
+    }
+    return begun;
+  }
+
+  /** Resolves when no message is on its way. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#inFlight.values()].map(({ sent }) => sent));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.idle();
+  }
+
+  /** Makes one attempt to deliver a message by a channel. */
+  async attempt(
+    channel: ChannelRow,
+    message: Omit<Message, 'url'>,
+    path: string,
+  ): Promise<Delivery> {
+    const { database, clock, secretKey, allowed, baseUrl } = this.#deps;
+    const workspace = await readWorkspace(database.reader, channel.workspace_id);
+    const url = `${baseUrl()}/w/${workspace?.slug ?? ''}/${path}`;
+    const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
+    return await deliver(openTarget(channel, secretKey), { ...message, url }, means);
+  }
+
+  #hasRoom({ workspace_id, channel_id }: NotificationRow): boolean {
+    if (this.#inFlight.has(channel_id)) return false;
+    const own = [...this.#inFlight.values()].filter((one) => one.workspaceId === workspace_id);
+    return own.length < IN_FLIGHT_OF_WORKSPACE_MAX;
+  }
+
+  async #send(row: NotificationRow): Promise<void> {
+    const { database } = this.#deps;
+    const isTaken = await database.write(row.workspace_id, (tx) =>
+      takeNotification(tx, row, tx.nowMs + ATTEMPT_MS),
+    );
+    if (!isTaken) return;
+    const channel = await readChannel(database.reader, row.workspace_id, row.channel_id);
+    const delivery = await this.#deliver(row, channel);
+    // The hub stops: after its start, or on another hub, the attempt is made again.
+    if (delivery.kind === 'again' && this.#stop.signal.aborted) return;
+    await database.write(row.workspace_id, async (tx) => {
+      await recordAttempt(tx, row, outcomeOf(row, delivery, tx.nowMs));
+      if (channel === undefined) return;
+      const failure = delivery.kind === 'delivered' ? null : delivery.failure;
+      const stopped = delivery.kind === 'gone' ? tx.nowMs : null;
+      if (channel.failure !== failure || stopped !== null) {
+        await updateChannelState(tx, channel, { failure, stopped_at: stopped });
+      }
+    });
+  }
+
+  async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
+    const { reader } = this.#deps.database;
+    if (channel === undefined) return { kind: 'refused', failure: 'The channel was removed.' };
+    if (channel.stopped_at !== null) {
+      return { kind: 'gone', failure: channel.failure ?? 'The receiver is gone.' };
+    }
+    if ((await readRole(reader, row.person_id, row.workspace_id)) === null) {
+      return { kind: 'refused', failure: 'The person is no member of the workspace any more.' };
+    }
+    const content = JSON.parse(row.content) as NotificationContent;
+    const { notification_id: id, event, subject_id, created_at: atMs } = row;
+    const path = `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
+    const sentences = sentencesOf(content, channel.shows_text === 1);
+    return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
+  }
+}
+
+function outcomeOf(
+  row: NotificationRow,
+  delivery: Delivery,
+  nowMs: number,
+): Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'ended_at'> {
+  if (delivery.kind === 'delivered') {
+    return { state: 'sent', due_at: null, failure: null, ended_at: nowMs };
+  }
+  const { failure } = delivery;
+  if (delivery.kind === 'again' && nowMs - row.created_at < GIVEN_UP_MS) {
+    const delayMs = Math.min(RETRY_FIRST_MS * 2 ** row.attempts, RETRY_MS_MAX);
+    const due_at = nowMs + Math.max(delayMs, delivery.afterMs);
+    return { state: 'waiting', due_at, failure, ended_at: null };
+  }
+  return { state: 'failed', due_at: null, failure, ended_at: nowMs };
+}

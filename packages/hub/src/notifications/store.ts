@@ -1,0 +1,127 @@
+import { NOTIFICATIONS_LISTED_MAX } from '@signalbox/contract';
+import type { KeptRead, Reader, Tx } from '../db/engine.ts';
+import { allKept } from '../db/kept-reads.ts';
+import { deleteRows, insertNewRow, sql, updateRows, upsertRow } from '../db/row-write.ts';
+import { allColumns } from '../db/schema/columns.ts';
+import type { NotificationChannelsTable, NotificationsTable } from '../db/schema/notifications.ts';
+
+export type ChannelRow = NotificationChannelsTable;
+export type NotificationRow = NotificationsTable;
+
+const channelsOfWorkspace: KeptRead = {
+  sql: `SELECT ${allColumns.notification_channels} FROM notification_channels
+    WHERE workspace_id = ? ORDER BY channel_id`,
+  sources: ['notification_channels'],
+};
+
+/** All channels of a workspace. Every completion of a job asks for them. */
+export function listChannels(reader: Reader, workspaceId: string): Promise<readonly ChannelRow[]> {
+  return allKept<ChannelRow>(reader, channelsOfWorkspace, [workspaceId]);
+}
+
+export function readChannel(
+  reader: Reader,
+  workspaceId: string,
+  channelId: string,
+): Promise<ChannelRow | undefined> {
+  return reader.firstSql<ChannelRow>(
+    `SELECT ${allColumns.notification_channels} FROM notification_channels
+     WHERE workspace_id = ? AND channel_id = ?`,
+    [workspaceId, channelId],
+  );
+}
+
+export async function putChannel(tx: Tx, row: ChannelRow): Promise<void> {
+  await upsertRow(tx, 'notification_channels', row, ['workspace_id', 'channel_id']);
+}
+
+export async function updateChannelState(
+  tx: Tx,
+  { workspace_id, channel_id }: Pick<ChannelRow, 'workspace_id' | 'channel_id'>,
+  set: Pick<ChannelRow, 'failure' | 'stopped_at'>,
+): Promise<void> {
+  await updateRows(tx, 'notification_channels', { workspace_id, channel_id }, set);
+}
+
+export async function deleteChannel(
+  tx: Tx,
+  { workspace_id, channel_id }: Pick<ChannelRow, 'workspace_id' | 'channel_id'>,
+): Promise<void> {
+  await deleteRows(tx, 'notification_channels', { workspace_id, channel_id });
+}
+
+/** Adds a notification, unless the channel tells of the event already. */
+export async function addNotification(tx: Tx, row: NotificationRow): Promise<void> {
+  const once = ['workspace_id', 'subject_id', 'event', 'channel_id'] as const;
+  await insertNewRow(tx, 'notifications', row, once);
+}
+
+/** The notifications that are to be sent by now, those that wait longest first. */
+export function listDue(reader: Reader, nowMs: number, limit: number): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications WHERE due_at <= ?
+     ORDER BY due_at, notification_id LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
+/** The newest notifications of an event. */
+export function listOfSubject(
+  reader: Reader,
+  workspaceId: string,
+  subjectId: string,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND subject_id = ? ORDER BY notification_id DESC LIMIT ?`,
+    [workspaceId, subjectId, NOTIFICATIONS_LISTED_MAX],
+  );
+}
+
+/**
+ * Takes a notification for one attempt; until `untilMs` no other hub sends it.
+ *
+ * @returns false when another hub has taken it, or it was settled.
+ */
+export async function takeNotification(
+  tx: Tx,
+  { workspace_id, notification_id, attempts }: NotificationRow,
+  untilMs: number,
+): Promise<boolean> {
+  const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
+  const set = { attempts: attempts + 1, due_at: untilMs };
+  return (await updateRows(tx, 'notifications', where, set)) > 0;
+}
+
+/** Records how an attempt went. A notification that was settled meanwhile stays so. */
+export async function recordAttempt(
+  tx: Tx,
+  { workspace_id, notification_id }: NotificationRow,
+  set: Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'ended_at'>,
+): Promise<void> {
+  const where = { workspace_id, notification_id, state: 'waiting' as const };
+  await updateRows(tx, 'notifications', where, set);
+}
+
+/** Ends the notifications that are still to be sent, of an event or by a channel. */
+export async function endWaiting(
+  tx: Tx,
+  where:
+    | Pick<NotificationRow, 'workspace_id' | 'subject_id'>
+    | Pick<NotificationRow, 'workspace_id' | 'channel_id'>,
+  end: Pick<NotificationRow, 'state' | 'failure'>,
+): Promise<void> {
+  const waiting = { ...where, state: 'waiting' as const };
+  await updateRows(tx, 'notifications', waiting, { ...end, due_at: null, ended_at: tx.nowMs });
+}
+
+/** Deletes notifications that were made before a time. @returns how many. */
+export function deleteOldNotifications(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+  return deleteRows(tx, 'notifications', {
+    also: sql(
+      `notification_id IN (SELECT notification_id FROM notifications
+        WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+      ...[beforeMs, limit],
+    ),
+  });
+}

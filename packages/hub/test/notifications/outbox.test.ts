@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import {
+  consoleEndpoints,
+  consolePathOf,
+  type Endpoint,
+  endpoints,
+  type NotificationChannel,
+  type RequestOf,
+  type ResponseOf,
+} from '@signalbox/contract';
+import type { TObject } from 'typebox';
+import { deleteMembership } from '../../src/access/store.ts';
+import { listDue, takeNotification } from '../../src/notifications/store.ts';
+import { signInFirstOwner } from '../support/console-person.ts';
+import { startDecisionWorld } from '../support/decision-world.ts';
+import { startReceiver } from '../support/message-receiver.ts';
+
+const { notificationChannels, notifications } = consoleEndpoints;
+const MINUTE_MS = 60_000;
+const question = { confidence: 0.2, kind: 'choice', prompt: 'Go?' } as const;
+const everything = {
+  ...{ name: 'Phone', showsText: true },
+  events: ['decision', 'job_ended'] as NotificationChannel['events'],
+};
+
+/** A hub with a person of its workspace, and a receiver of messages. */
+async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | string[] = 'all') {
+  const receiver = await startReceiver(t);
+  const h = await startDecisionWorld(t, { config: { allowPrivateHosts } });
+  const person = await signInFirstOwner(h);
+  const { workspaceId, hub } = h;
+  const ask = async <Req extends TObject, Res extends TObject>(
+    row: Endpoint<Req, Res>,
+    body: RequestOf<Endpoint<Req, Res>>,
+  ) => {
+    const answer = await person.send(consolePathOf(row), body);
+    assert.equal(answer.body.ok, true, answer.text);
+    return answer.body as ResponseOf<Endpoint<Req, Res>>;
+  };
+  const add = (draft: Partial<RequestOf<typeof notificationChannels.put>> = {}) =>
+    ask(notificationChannels.put, {
+      ...{ workspaceId, kind: 'ntfy', url: `${receiver.url}/ada-4711`, ...everything, ...draft },
+    });
+  const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
+  const told = async (uncertaintyId: string) =>
+    (await ask(notifications.list, { workspaceId, uncertaintyId })).notifications;
+  return {
+    ...h,
+    person,
+    receiver,
+    ask,
+    add,
+    own,
+    told,
+    send: () => hub.loops.notifications.runOnce(),
+  };
+}
+
+test('a question reaches a topic of ntfy once, with a link and in quotation marks', async (t) => {
+  const h = await startOutbox(t);
+  await h.add({ secret: 'tk_4711' });
+  const prompt = 'Delete it?\u202e See https://evil.example/x or www.evil.example';
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question, prompt },
+  });
+  await h.send();
+  await h.send();
+  const [message, ...others] = h.receiver.messages;
+  assert.deepEqual(others, []);
+  assert.equal(message?.path, '/');
+  assert.equal(message.headers.authorization, 'Bearer tk_4711');
+  const page = `${h.hub.baseUrl}/w/${h.home.slug}/inbox/${uncertaintyId}`;
+  assert.deepEqual(message.body, {
+    ...{ topic: 'ada-4711', title: 'A job asks you', priority: 4, click: page },
+    message: '“Delete it? See [link] or [link]”',
+    actions: [{ action: 'view', label: 'Open', url: page, clear: true }],
+  });
+  const [told] = await h.told(uncertaintyId);
+  assert.equal(told?.state, 'sent');
+  assert.equal(told.personName, 'Ada Lovelace');
+});
+
+test('a webhook is signed by the secret that only its creation shows', async (t) => {
+  const h = await startOutbox(t);
+  const url = `${h.receiver.url}/hook`;
+  const { signingSecret, channel } = await h.add({ kind: 'webhook', url, showsText: false });
+  assert.match(signingSecret ?? '', /^whsec_/);
+  const renamed = await h.add({
+    kind: 'webhook',
+    channelId: channel.channelId,
+    name: 'Pager',
+    url,
+  });
+  assert.equal(renamed.signingSecret, null);
+  assert.deepEqual(
+    (await h.own()).map(({ name }) => name),
+    ['Pager'],
+  );
+  const test = { workspaceId: h.workspaceId, channelId: channel.channelId };
+  assert.deepEqual(await h.ask(notificationChannels.test, test), {
+    ...{ ok: true, delivered: true, failure: null },
+  });
+  const [message] = h.receiver.messages;
+  const { 'webhook-id': id, 'webhook-timestamp': at } = message?.headers ?? {};
+  const key = Buffer.from(String(signingSecret).slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key)
+    .update(`${id}.${at}.${message?.text}`)
+    .digest('base64');
+  assert.equal(message?.headers['webhook-signature'], `v1,${signature}`);
+  assert.equal(message.body.type, 'test');
+});
+
+test('the person who enqueued a job hears that it ended, and no one else does', async (t) => {
+  const h = await startOutbox(t);
+  await h.add({ showsText: false });
+  const others = await h.enqueue();
+  await h.claim();
+  await h.complete(others.jobId);
+  const { jobId } = await h.ask(endpoints.jobs.enqueue, {
+    ...{ workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work', prompt: 'A secret plan.' },
+  });
+  await h.claim();
+  await h.complete(jobId, { outcome: 'failed', outcomeReason: 'It broke.' });
+  await h.send();
+  const bodies = h.receiver.messages.map(({ body }) => [body.title, body.message]);
+  assert.deepEqual(bodies, [['A job has failed', 'Open it to see the result.']]);
+});
+
+test('an answer that comes first is not followed by a message', async (t) => {
+  const h = await startOutbox(t);
+  await h.add();
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{
+      workspaceId: h.workspaceId,
+      runId: h.runId,
+      confidence: 0.2,
+      kind: 'choice',
+      prompt: 'Go?',
+    },
+  });
+  await h.answer(uncertaintyId);
+  await h.send();
+  assert.deepEqual(h.receiver.messages, []);
+  const [told] = await h.told(uncertaintyId);
+  assert.equal(told?.state, 'settled');
+});
+
+test('a receiver that is busy is tried again when it wants, with the same id', async (t) => {
+  const h = await startOutbox(t);
+  await h.add({ kind: 'webhook', url: `${h.receiver.url}/hook` });
+  h.receiver.answerWith({ status: 429, headers: { 'retry-after': '120' } }, { status: 500 });
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  await h.send();
+  assert.equal((await h.own())[0]?.failure, 'The receiver answered 429.');
+  h.clock.advance(MINUTE_MS);
+  await h.send();
+  assert.equal(h.receiver.messages.length, 1, 'two minutes have not passed');
+  h.clock.advance(MINUTE_MS);
+  await h.send();
+  h.clock.advance(MINUTE_MS);
+  await h.send();
+  const ids = h.receiver.messages.map(({ headers }) => headers['webhook-id']);
+  assert.equal(ids.length, 3);
+  assert.equal(new Set(ids).size, 1);
+  assert.equal((await h.told(uncertaintyId))[0]?.state, 'sent');
+  assert.equal((await h.own())[0]?.failure, null);
+});
+
+test('a receiver that is gone stops its channel until it is saved again', async (t) => {
+  const h = await startOutbox(t);
+  const { channel } = await h.add();
+  h.receiver.answerWith({ status: 410 });
+  const raise = () =>
+    h.call(endpoints.uncertainties.createWithAutoPromotion, {
+      ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    });
+  const { uncertaintyId } = await raise();
+  await h.send();
+  const [told] = await h.told(uncertaintyId);
+  assert.deepEqual([told?.state, told?.failure], ['failed', 'The receiver answered 410.']);
+  assert.ok((await h.own())[0]?.stoppedAt);
+  const second = await raise();
+  await h.send();
+  assert.deepEqual(await h.told(second.uncertaintyId), []);
+  await h.add({ channelId: channel.channelId });
+  await raise();
+  await h.send();
+  assert.equal(h.receiver.messages.length, 2);
+});
+
+test('a private host is called only if the operator allows it, and says so', async (t) => {
+  const h = await startOutbox(t, []);
+  const { channel } = await h.add();
+  const test = { workspaceId: h.workspaceId, channelId: channel.channelId };
+  const { delivered, failure } = await h.ask(notificationChannels.test, test);
+  assert.equal(delivered, false);
+  assert.match(failure ?? '', /SVC_ALLOW_PRIVATE_HOSTS/);
+  assert.deepEqual(h.receiver.messages, []);
+});
+
+test('a token is not sent to another server than the one that it was given for', async (t) => {
+  const h = await startOutbox(t);
+  const { channel } = await h.add({ url: 'http://127.0.0.1:9/topic', secret: 'tk_4711' });
+  await h.add({ channelId: channel.channelId });
+  const test = { workspaceId: h.workspaceId, channelId: channel.channelId };
+  await h.ask(notificationChannels.test, test);
+  assert.equal(h.receiver.messages[0]?.headers.authorization, undefined);
+});
+
+test('who has left the workspace hears of nothing', async (t) => {
+  const h = await startOutbox(t);
+  await h.add();
+  await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  await h.hub.database.write(null, (tx) => deleteMembership(tx, h.workspaceId, h.person.personId));
+  await h.send();
+  assert.deepEqual(h.receiver.messages, []);
+});
+
+test('a message that another hub took and never sent is sent after a minute', async (t) => {
+  const h = await startOutbox(t);
+  await h.add();
+  await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  const { database } = h.hub;
+  const [row] = await listDue(database.reader, h.clock.nowMs(), 10);
+  assert.ok(row);
+  const take = () =>
+    database.write(h.workspaceId, (tx) => takeNotification(tx, row, h.clock.nowMs() + MINUTE_MS));
+  assert.deepEqual([await take(), await take()], [true, false]);
+  await h.send();
+  assert.deepEqual(h.receiver.messages, []);
+  h.clock.advance(MINUTE_MS);
+  await h.send();
+  assert.equal(h.receiver.messages.length, 1);
+});
+
+test('a receiver that hangs up is tried again, and delays no other', async (t) => {
+  const h = await startOutbox(t);
+  await h.add({ url: `${h.receiver.url}/one` });
+  await h.add({ url: `${h.receiver.url}/two`, name: 'Second' });
+  h.receiver.answerWith('hang up');
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  await h.send();
+  assert.equal(h.receiver.messages.length, 2);
+  const states = (await h.told(uncertaintyId)).map(({ state }) => state);
+  assert.deepEqual(states.toSorted(), ['sent', 'waiting']);
+  h.clock.advance(MINUTE_MS);
+  await h.send();
+  assert.equal(h.receiver.messages.length, 3);
+});
