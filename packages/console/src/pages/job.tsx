@@ -56,7 +56,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
 
 function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
-  const { tab = 'overview', attempt, only } = route.useSearch();
+  const { tab = 'overview', attempt, only, since = 'work' } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
@@ -107,6 +107,7 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             rounds={work.rounds}
             slug={membership.slug}
             role={membership.role}
+            since={since}
           />
         )}
         {tab === 'timeline' && (
