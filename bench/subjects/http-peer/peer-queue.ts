@@ -73,7 +73,7 @@ export function presentJob(job: PeerJob, leaseExpiresAtMs: number | null): Job {
     ...{ evidence: null, changed: null, verdict: null, usage: null, budget: null },
     ...{ tool: null, model: null },
     ...{ parentJobId: draft.parentJobId ?? null, dependsOn: draft.dependsOn },
-    ...{ continuesJobId: null, workJobId: null, round: 1 },
+    ...{ continuesJobId: null, workJobId: null, round: 1, landsJobId: null, workEnded: null },
     ...{ concurrencyKey: draft.concurrencyKey ?? null, cancelRequestedAt: null },
     ...{ waitingOnUncertaintyId: null, decisions: [] },
   };

@@ -23,6 +23,7 @@ import { tokens } from './endpoints/tokens.ts';
 import { triggers } from './endpoints/triggers.ts';
 import { uncertainties } from './endpoints/uncertainties.ts';
 import { uploads } from './endpoints/uploads.ts';
+import { works } from './endpoints/works.ts';
 import { workspaces } from './endpoints/workspaces.ts';
 
 /**
@@ -43,6 +44,7 @@ export const endpoints = {
   jobs: { ...jobs, ...jobLog, ...jobActivity, ...jobPatch },
   jobEvents,
   reviewComments,
+  works,
   queue,
   runs,
   uncertainties,

@@ -41,6 +41,7 @@ const tagDescriptions: Record<string, string> = {
   Agents: "Programs that take jobs, on developers' machines and in CI.",
   Repositories: 'The hub knows them by a hash of their remote URL, never by the URL itself.',
   Review: 'Comments of people on lines of a result, which a round gets and answers.',
+  Works: 'Approve, land and close pieces of work, which are jobs that continue each other.',
   Jobs: 'The queue: enqueue, claim under a lease, renew the lease, complete with evidence.',
   'Job events': 'The timeline of a job.',
   Runs: 'Goals in a repository, towards which jobs work.',

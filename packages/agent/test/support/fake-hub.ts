@@ -137,7 +137,7 @@ export class FakeHub {
       ...{ maxAttempts: 5, agentId: null, leaseMs: null, leaseExpiresAt: null, usage: null },
       ...{ availableAt: now, createdAt: now, startedAt: null, finishedAt: null, outcome: null },
       ...{ outcomeReason: null, message: null, evidence: null, budget: null, parentJobId: null },
-      ...{ continuesJobId: null, workJobId: null, round: 1 },
+      ...{ continuesJobId: null, workJobId: null, round: 1, landsJobId: null, workEnded: null },
       ...{ dependsOn: [], concurrencyKey: null, cancelRequestedAt: null, decisions: [] },
       ...{ waitingOnUncertaintyId: null, status: 'pending', attempt: 0 },
       ...fields,

@@ -47,7 +47,8 @@ export const jobsContinue = defineEndpoint({
     'only one with the branch. A pending, running or blocked job keeps the message. The tool of ' +
     'the job gets it when its turn has ended, if it takes messages. When the job is done, the ' +
     'messages that the tool did not get become the next round in the same transaction. When it ' +
-    'failed they stay, for its next attempt or for the round that continues it.',
+    'failed they stay, for its next attempt or for the round that continues it. A work that has ' +
+    'landed or was closed is open again. While it lands, it is not continued.',
   request: Type.Object({
     ...{ workspaceId: Id('workspace'), jobId: Id('job', 'The latest round of the work.') },
     message: Type.Optional(

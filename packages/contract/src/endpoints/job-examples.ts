@@ -38,6 +38,8 @@ export const exampleJob: Job = {
   continuesJobId: null,
   workJobId: null,
   round: 1,
+  landsJobId: null,
+  workEnded: null,
   dependsOn: [],
   concurrencyKey: null,
   cancelRequestedAt: null,

@@ -177,6 +177,12 @@ export const Evidence = Type.Object(
         'What a review says is wrong.',
       ),
     ),
+    conflicts: stored(
+      Type.Object(
+        { into: Text(255), files: List(Text(4_096), 100) },
+        { description: 'The files in which the commit conflicts with the base. Absent: none.' },
+      ),
+    ),
     pushedTo: stored(Text(255, { description: 'The remote that has the branch.' })),
     pullRequestUrl: stored(Text(2_000)),
   },
@@ -380,6 +386,14 @@ export const Job = Type.Object({
   continuesJobId: Nullable(Id('job', 'The round before, which this job continues.')),
   workJobId: Nullable(Id('job', 'The first job of the work. Null: this job continues none.')),
   round: Integer(1, 1_000_000, 'Which job of its piece of work it is. 1: it continues none.'),
+  landsJobId: Nullable(
+    Id('job', 'The round whose commit this job lands. Null: the job is no landing.'),
+  ),
+  workEnded: Nullable(
+    OneOf(['landed', 'closed'], {
+      description: 'Its piece of work has ended, and nothing has continued it. Null: it is open.',
+    }),
+  ),
   variantOf: Type.Optional(
     Id('job', 'The first of the variants to which the job belongs. Absent: it is no variant.'),
   ),
@@ -408,90 +422,3 @@ export const Job = Type.Object({
   ),
 });
 export type Job = Static<typeof Job>;
-
-/** The fields of every summary. Those that do not apply to a job are absent from its summary. */
-export const summaryFields = [
-  'jobId',
-  'title',
-  'status',
-  'kind',
-  'repoId',
-  'attempt',
-  'createdAt',
-  'createdBy',
-  'runId',
-  'agentId',
-  'startedAt',
-  'finishedAt',
-  'changed',
-  'verdict',
-  'tool',
-  'model',
-  'cancelRequestedAt',
-  'waitingOnUncertaintyId',
-] as const satisfies readonly (keyof Job)[];
-export type SummaryField = (typeof summaryFields)[number];
-
-/** The reasons why a job is not running, in the order in which they are looked for. */
-export const waitingReasons = [
-  'not_yet_available',
-  'agent_with_branch',
-  'dependencies',
-  'concurrency_key',
-  'queue_paused',
-  'repository_archived',
-  'no_agent_serves_repository',
-  'no_agent_with_capabilities',
-  'agents_paused',
-  'agents_at_capacity',
-  'queue_position',
-  'lease_of_running_attempt',
-  'decision',
-] as const;
-export type WaitingReason = (typeof waitingReasons)[number];
-
-/** The fields that a list adds to its summaries on request. */
-export const addableFields = [
-  'workspaceId',
-  'role',
-  'prompt',
-  'requirements',
-  'priority',
-  'maxAttempts',
-  'leaseMs',
-  'leaseExpiresAt',
-  'availableAt',
-  'outcome',
-  'outcomeReason',
-  'message',
-  'evidence',
-  'usage',
-  'budget',
-  'parentJobId',
-  'dependsOn',
-  'concurrencyKey',
-  'decisions',
-  'waitingReason',
-] as const satisfies readonly (Exclude<keyof Job, SummaryField> | 'waitingReason')[];
-
-const { jobId, title, status, kind, repoId, attempt, createdAt, createdBy, ...otherFields } =
-  Job.properties;
-
-/** A job of a list: whole, or a summary and the fields that were asked for. */
-export const ListedJob = Type.Object(
-  {
-    ...{ jobId, title, status, kind, repoId, attempt, createdAt, createdBy },
-    ...Type.Partial(Type.Object(otherFields)).properties,
-    costUsd: Type.Optional(
-      Type.Number({ minimum: 0, description: 'In summaries: the cost that the usage names.' }),
-    ),
-    failure: Type.Optional(
-      Text(TITLE_CHARS_MAX, { description: 'In summaries of failed jobs: why, in one line.' }),
-    ),
-    waitingReason: Type.Optional(
-      OneOf(waitingReasons, { description: 'In summaries of pending jobs, on request.' }),
-    ),
-  },
-  { description: 'The fields of a job. With view summary, most are absent.' },
-);
-export type ListedJob = Static<typeof ListedJob>;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Id, List, OneOf, Text, Timestamp } from '../schema.ts';
-import { JobTitle, jobStatuses, waitingReasons } from './job-schemas.ts';
+import { waitingReasons } from './job-listed.ts';
+import { JobTitle, jobStatuses } from './job-schemas.ts';
 
 /** Agents that the reason names; others are left out. */
 export const WAITING_AGENTS_MAX = 10;

@@ -22,8 +22,9 @@ import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
 import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
-import { JOB_COUNT_MAX, JobCounts } from './job-counts.ts';
+import { jobFilters, jobsCounts } from './job-counts.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
+import { addableFields, ListedJob } from './job-listed.ts';
 import {
   JOB_MESSAGES_MAX,
   JobMessage,
@@ -34,7 +35,6 @@ import {
 import { jobsRelease } from './job-release.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
-  addableFields,
   ChildJob,
   CLAIM_WAIT_MS_MAX,
   ClaimGeneration,
@@ -46,13 +46,13 @@ import {
   jobStatuses,
   LEASE_MS_DEFAULT,
   LeaseMs,
-  ListedJob,
   OutcomeReason,
   Usage,
 } from './job-schemas.ts';
 import { VARIANTS_MAX } from './job-variant.ts';
 import { JobVariant, jobsChooseVariant } from './job-variants.ts';
 import { WaitingFor } from './job-waiting.ts';
+import { LandingResult, Work } from './job-work.ts';
 import { CommentFate, REVIEW_COMMENTS_MAX } from './review-comments.ts';
 
 /** The fields of a renewal, beside the ids of job and agent. */
@@ -64,17 +64,6 @@ export const renewalFields = {
 } as const;
 const exampleJobRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
 const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
-
-/** Filters of lists and counts. */
-const jobFilters = {
-  kind: Type.Optional(OneOf(jobKinds)),
-  repoId: Type.Optional(Id('repository')),
-  runId: Type.Optional(Id('run')),
-  agentId: Type.Optional(Id('agent', 'The agent that holds the job, or held it last.')),
-  mine: Type.Optional(Type.Boolean({ description: 'True: only jobs that the caller enqueued.' })),
-  fromAt: Type.Optional(Timestamp('Jobs created at this time or later.')),
-  untilAt: Type.Optional(Timestamp('Jobs created before this time.')),
-} as const;
 
 export const jobs = {
   list: defineEndpoint({
@@ -93,8 +82,9 @@ export const jobs = {
       'Newest first. With view summary, each job has the fields of a list row and those named in ' +
       'fields; long texts such as prompt and evidence only on request. With waitingReason, a ' +
       'pending job has the reason why it waits, as in jobs/get. The other optional fields ' +
-      'are filters, and all of them must match. With text, runId, agentId, mine or a time, a page ' +
-      'may have fewer jobs than its limit, or none, although nextCursor says that more follow.',
+      'are filters, and all of them must match. With text, runId, agentId, mine, workEnded ' +
+      'or a time, a page may have fewer jobs than its limit, or none, although nextCursor says ' +
+      'that more follow.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       status: Type.Optional(OneOf(jobStatuses)),
@@ -129,33 +119,7 @@ export const jobs = {
       response: { ok: true, jobs: [exampleJob], nextCursor: null },
     },
   }),
-  counts: defineEndpoint({
-    name: 'jobsCounts',
-    method: 'POST',
-    path: '/control-plane/v1/jobs/counts',
-    tag: 'Jobs',
-    auth: 'bearer',
-    scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
-    console: true,
-    repeat: 'safe',
-    jobToken: 'own-run',
-    summary: 'Count jobs by status',
-    description:
-      `Counting stops at ${JOB_COUNT_MAX}. capped lists the statuses that have at least as many ` +
-      'jobs as their count, and maybe more. The optional fields are filters, as in jobs/list.',
-    request: Type.Object({ workspaceId: Id('workspace'), ...jobFilters }),
-    response: Ok({ counts: JobCounts, capped: List(OneOf(jobStatuses), 6) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
-    example: {
-      request: { workspaceId: exampleIds.workspace },
-      response: {
-        ok: true,
-        counts: { pending: 3, running: 1, done: 1_000, failed: 2, blocked: 1, canceled: 0 },
-        capped: ['done'],
-      },
-    },
-  }),
+  counts: jobsCounts,
   get: defineEndpoint({
     name: 'jobsGet',
     method: 'POST',
@@ -197,6 +161,7 @@ export const jobs = {
           'All variants, if the job is one, in the order of the call.',
         ),
       ),
+      work: Type.Optional(Work),
       messages: Type.Optional(
         List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
       ),
@@ -399,7 +364,8 @@ export const jobs = {
       'Otherwise children are enqueued in the same transaction, in the repository and the run of ' +
       'the job and within its limits: they have its requirements, at most its priority, attempts ' +
       'and budget, may write only if it may, and depend on jobs of its run only. When the job is ' +
-      'done, messages that are not in messagesDelivered become the next round.',
+      'done, messages that are not in messagesDelivered become the next round. The completion of a ' +
+      'landing has landing, and that of any other job has not.',
     request: Type.Object({
       ...JobRef,
       agentId: Id('agent'),
@@ -419,6 +385,7 @@ export const jobs = {
         ),
       ),
       messagesDelivered: Type.Optional(MessagesDelivered),
+      landing: Type.Optional(LandingResult),
     }),
     response: Ok({
       result: Type.Object({

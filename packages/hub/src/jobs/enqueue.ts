@@ -83,10 +83,10 @@ export function creatorOf({ principalId, displayName }: Principal): Creator {
   return { id: principalId, name: displayName };
 }
 
-/** The fields of a round or a variant beside those of a new job. */
+/** The fields of a round, a variant or a landing beside those of a new job. */
 type WorkPlace = Pick<
   JobRow,
-  'continues_job_id' | 'work_job_id' | 'round' | 'variant_of' | 'variant_chosen'
+  'continues_job_id' | 'work_job_id' | 'round' | 'variant_of' | 'variant_chosen' | 'lands_job_id'
 >;
 
 interface Additions {
@@ -102,7 +102,7 @@ interface Additions {
 
 const ownWork: WorkPlace = {
   ...{ continues_job_id: null, work_job_id: null, round: 1 },
-  ...{ variant_of: null, variant_chosen: null },
+  ...{ variant_of: null, variant_chosen: null, lands_job_id: null },
 };
 
 /**
@@ -213,6 +213,7 @@ function rowOf(
     verdict: null,
     message_count: 0,
     messages_generation: null,
+    work_ended: null,
     ...toolAsked(draft.requirements),
   };
 }

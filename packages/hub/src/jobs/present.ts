@@ -59,6 +59,8 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     continuesJobId: row.continues_job_id,
     workJobId: row.work_job_id,
     round: row.round,
+    landsJobId: row.lands_job_id,
+    workEnded: row.work_ended,
     ...(row.variant_of === null ? {} : { variantOf: row.variant_of }),
     dependsOn: parseColumn<string[]>(row.depends_on) ?? [],
     concurrencyKey: entry.concurrency_key,
@@ -112,6 +114,8 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
   if (row.verdict !== null) summary.verdict = row.verdict;
   if (row.tool !== null) summary.tool = row.tool;
   if (row.model !== null) summary.model = row.model;
+  if (row.lands_job_id !== null) summary.landsJobId = row.lands_job_id;
+  if (row.work_ended !== null) summary.workEnded = row.work_ended;
   const failure = row.status === 'failed' ? failureOf(row) : '';
   if (failure !== '') summary.failure = failure;
   if (row.cancel_requested_at !== null) {

@@ -87,6 +87,8 @@ export type JobSummaryRow = Pick<
     | 'model'
     | 'usage'
     | 'waiting_on_uncertainty_id'
+    | 'lands_job_id'
+    | 'work_ended'
     | 'created_by'
     | 'created_by_name'
     | 'message'
@@ -104,7 +106,7 @@ export function readJobSummaries(
     `SELECT e.status, e.attempt, e.agent_id, e.enqueued_at, e.started_at, e.finished_at,
        e.cancel_requested_at, e.hold, e.available_at, e.prefer_until, e.lane_id, j.usage, j.job_id, j.repo_id,
        j.run_id, j.kind, j.changed, j.verdict, j.tool, j.model,
-       j.waiting_on_uncertainty_id, j.title,
+       j.waiting_on_uncertainty_id, j.lands_job_id, j.work_ended, j.title,
        j.created_by, j.created_by_name,
        CASE WHEN e.status = 'failed' THEN substr(j.message, 1, ${FAILURE_CHARS}) END AS message,
        CASE WHEN e.status = 'failed' AND j.message IS NULL THEN j.outcome_reason END

@@ -65,7 +65,7 @@ export const allColumns = checked({
      created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash,
      completion_attempt, completion_answer, waiting_on_uncertainty_id, decisions, title, changed,
      verdict, tool, model, message_count, messages_generation, attachments, variant_of,
-     variant_chosen`,
+     variant_chosen, lands_job_id, work_ended`,
   mail_accounts: `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
     auth_kind, sealed_secret, mailboxes, created_by, created_at, updated_at`,
   memberships: 'workspace_id, person_id, role, created_at',
@@ -105,6 +105,7 @@ export const allColumns = checked({
   upload_objects: 'workspace_id, object_key, upload_id, created_at',
   uploads: `workspace_id, upload_id, file_name, content_type, size_bytes, sha256, status,
     object_key, created_by, job_id, run_id, created_at, expires_at, stored_at`,
+  works: 'workspace_id, work_job_id, approval, landing_job_id, landing_conflicts, landed',
   workspaces: `workspace_id, slug, name, created_at, content_storage, retention_days,
     redact_secrets, queue_paused_at, queue_paused_by, queue_pause_reason, created_by_operator`,
 });

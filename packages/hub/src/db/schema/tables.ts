@@ -307,6 +307,25 @@ export interface JobsTable {
   variant_of: string | null;
   /** 1: the variant was chosen. 0: another one was. Null: none was yet, or it is no variant. */
   variant_chosen: Flag | null;
+  /** The round whose commit the job lands; null: it is no landing. */
+  lands_job_id: string | null;
+  /** How its piece of work has ended; null: it is open. */
+  work_ended: 'landed' | 'closed' | null;
+}
+
+/** What people have decided of a piece of work, and how it landed. */
+export interface WorksTable {
+  workspace_id: string;
+  /** The first job of the work. */
+  work_job_id: string;
+  /** JSON, as on the wire. */
+  approval: string | null;
+  /** The latest landing of the approval. */
+  landing_job_id: string | null;
+  /** JSON array of files. */
+  landing_conflicts: string | null;
+  /** JSON, as on the wire. */
+  landed: string | null;
 }
 
 export interface JobMessagesTable {
@@ -463,6 +482,7 @@ export interface Schema
   job_log_marks: JobLogMarksTable;
   job_activities: JobActivitiesTable;
   job_messages: JobMessagesTable;
+  works: WorksTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;

@@ -37,7 +37,9 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     messages_generation BIGINT,
     attachments TEXT,
     variant_of TEXT,
-    variant_chosen INTEGER`;
+    variant_chosen INTEGER,
+    lands_job_id TEXT,
+    work_ended TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {
@@ -130,6 +132,10 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     WHERE work_job_id IS NOT NULL`,
   `CREATE INDEX jobs_by_variants ON jobs (workspace_id, variant_of, job_id)
     WHERE variant_of IS NOT NULL`,
+  `CREATE INDEX jobs_by_landed ON jobs (workspace_id, lands_job_id)
+    WHERE lands_job_id IS NOT NULL`,
+  // By which lists leave out the jobs of works that have ended, without reading their long rows.
+  'CREATE INDEX jobs_ended ON jobs (workspace_id, job_id) WHERE work_ended IS NOT NULL',
   'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
   // Events refer to the integer key of their job instead of the ids of workspace and job, which are
   // 40 characters. On SQLite the table keeps its row ids, so that events are written one behind the
@@ -194,6 +200,16 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     delivered_at BIGINT,
     next_job_id TEXT,
     PRIMARY KEY (workspace_id, job_id, number)
+  )`,
+  // What people have decided of a piece of work.
+  `CREATE TABLE works (
+    workspace_id TEXT NOT NULL,
+    work_job_id TEXT NOT NULL,
+    approval TEXT,
+    landing_job_id TEXT,
+    landing_conflicts TEXT,
+    landed TEXT,
+    PRIMARY KEY (workspace_id, work_job_id)
   )`,
   // Comments of people on lines of a result; without a number they are drafts.
   `CREATE TABLE review_comments (
