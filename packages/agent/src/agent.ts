@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { type AgentCapabilities, LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
+import {
+  type AgentCapabilities,
+  LANDING_MODE,
+  LEASE_MS_MAX,
+  LEASE_MS_MIN,
+} from '@signalbox/contract';
 import { silentLogger } from './agent-events.ts';
 import { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 import { systemClock } from './clock.ts';
@@ -114,7 +119,7 @@ function fillIn(options: AgentOptions) {
 
 function capabilitiesOf(options: AgentOptions, maxConcurrentJobs: number): AgentCapabilities {
   return {
-    executionModes: ['cli'],
+    executionModes: ['cli', LANDING_MODE],
     canWrite: true,
     canUseNetwork: true,
     ...options.capabilities,

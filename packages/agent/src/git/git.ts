@@ -36,6 +36,8 @@ export interface GitOptions {
   signal?: AbortSignal | undefined;
   /** Default `OUTPUT_BYTES_MAX`. A call that prints more fails. */
   outputBytesMax?: number;
+  /** Further exit codes of a call that has not failed. */
+  exitCodes?: readonly number[];
   /** Default `CALL_MS_MAX`. */
   limitMs?: number;
 }
@@ -86,7 +88,7 @@ export function gitEnvironment({ env, exactEnv, isAfterTool }: GitOptions): Node
 /** Runs git and returns its output. A call that takes too long is ended. */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
-  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX } = options;
+  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX, exitCodes = [] } = options;
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
   const settings: ExecFileOptions = {
     ...{ env: gitEnvironment(options), maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
@@ -97,7 +99,8 @@ export function runGit(args: readonly string[], options: GitOptions = {}): Promi
   return new Promise((resolve, reject) => {
     const argv = [...place, ...safeSettings, ...args];
     const child = execFile('git', argv, settings, (error, stdout, stderr) => {
-      if (error === null) return resolve(String(stdout));
+      const isExpected = exitCodes.some((code) => code === error?.code);
+      if (error === null || isExpected) return resolve(String(stdout));
       reject(explain(args, error, String(stderr), limitMs));
     });
     if (input === undefined) return;

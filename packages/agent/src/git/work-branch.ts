@@ -63,10 +63,10 @@ export async function findWorkBranch(
 }
 
 /** The clone's branch; that of the origin if it continues the clone's, or if the clone has none. */
-async function findHead(
+export async function findHead(
   mirror: Mirror,
   git: GitOptions,
-  { branch, isPushed }: KnownBranch,
+  { branch, isPushed }: Pick<KnownBranch, 'branch' | 'isPushed'>,
 ): Promise<string | null> {
   const read = (place: string) =>
     askGit(['rev-parse', '--verify', '--quiet', `refs/remotes/${place}/${branch}^{commit}`], git);

@@ -3,6 +3,7 @@ import type { AgentEvent } from '../agent-events.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { HubClient } from '../hub-client.ts';
+import { runLanding } from '../landing/run-landing.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { startLease } from '../loops/lease-loop.ts';
 import { type LogLoop, startLogLoop } from '../loops/log-loop.ts';
@@ -86,7 +87,8 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   let lastProgress = '';
   async function work(): Promise<boolean> {
     await options.after;
-    const end = await runJob({
+    const run = claimed.job.landsJobId ? runLanding : runJob;
+    const end = await run({
       ...{ settings, claimed, repository: options.repository },
       signal: stopping.signal,
       leaseConfirmed: lease.confirmed,

@@ -22,6 +22,7 @@ import {
 import { type CommitRange, countLines, makePatch } from '../git/shared-changes.ts';
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
 import type { CompleteBody } from '../hub-client.ts';
+import { findConflicts } from '../landing/find-conflicts.ts';
 import { landWork } from '../landing/land-work.ts';
 import type { PatchToUpload, SharedPatches } from '../loops/outbox.ts';
 import { nameOf } from '../offered-tools.ts';
@@ -107,7 +108,10 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       result &&= resultOfFailure(failure);
     }
     if (result?.outcome === 'done' && !isKept) {
-      evidence = { ...evidence, ...(await landWork(work, evidence)) };
+      evidence = {
+        ...{ ...evidence, ...(await landWork(work, evidence)) },
+        ...(await findConflicts(work, evidence)),
+      };
       const stopped = stopOf(options.signal);
       if (stopped !== null && isUnreported(stopped.reason)) result = null;
     }
@@ -126,7 +130,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
   }
 }
 
-async function openWork(options: JobRunOptions): Promise<JobWork> {
+export async function openWork(options: JobRunOptions): Promise<JobWork> {
   const { settings, claimed } = options;
   const key = attemptKey(claimed.jobId, claimed.claimGeneration);
   const directory = jobDirectory(settings.state, key);
@@ -174,7 +178,8 @@ async function openSession(
   key: string,
 ): Promise<ToolSession | undefined> {
   const { executor, state } = settings;
-  if (executor.hasSessions !== true) return undefined;
+  // A landing starts no tool.
+  if (executor.hasSessions !== true || claimed.job.landsJobId) return undefined;
   const branch = branchOf(key);
   const session = await openToolSession({
     ...{ state, claimed, branch, executor: executor.name, tool: nameOf(executor) },
@@ -335,7 +340,7 @@ async function findSecrets(
   return found.length === 0 ? {} : { secretsIn: found };
 }
 
-async function cleanUp(work: JobWork): Promise<void> {
+export async function cleanUp(work: JobWork): Promise<void> {
   const mirror = mirrorOf(work.settings.state, work.repository);
   await removeWorktree(mirror, work.directory.worktree, work.branch);
   await work.session?.remove();
@@ -355,7 +360,7 @@ async function keepWork(work: JobWork, error: unknown): Promise<JobFailure> {
   return new JobFailure('environment', 'evidence_failed', summary);
 }
 
-function stopOf(signal: AbortSignal): JobStop | null {
+export function stopOf(signal: AbortSignal): JobStop | null {
   // The caller always aborts with a JobStop, see JobRunOptions.signal.
   return signal.aborted ? (signal.reason as JobStop) : null;
 }

@@ -48,7 +48,7 @@ export async function performSteps(work: JobWork): Promise<void> {
   if (work.signal.aborted) throw new JobStopped();
 }
 
-function failureOf(step: string, error: unknown): Error {
+export function failureOf(step: string, error: unknown): Error {
   if (error instanceof JobFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof GitError) {
@@ -61,7 +61,7 @@ function failureOf(step: string, error: unknown): Error {
   return new JobFailure('agent', 'agent_error', summary, ENVIRONMENT_RETRY);
 }
 
-async function writePrompt(work: JobWork): Promise<void> {
+export async function writePrompt(work: JobWork): Promise<void> {
   const { directory, settings } = work;
   const { toolUser } = settings;
   await writePromptFile(work);
@@ -95,7 +95,7 @@ function setVariables(work: JobWork): void {
  * Waits for the lease to be confirmed or the work to be stopped. An attempt must not begin while
  * its lease is in doubt.
  */
-async function confirmLease(work: JobWork): Promise<void> {
+export async function confirmLease(work: JobWork): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     if (work.signal.aborted) resolve();
     work.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -150,7 +150,7 @@ async function addReview(
 }
 
 /** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */
-async function runPreCommandHook(work: JobWork): Promise<void> {
+export async function runPreCommandHook(work: JobWork): Promise<void> {
   await runHook(work, 'pre-command', work.directory.worktree, work.settings.toolUser);
 }
 

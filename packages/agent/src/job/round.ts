@@ -38,13 +38,13 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
  * Whether a branch is that of an attempt of this work. Evidence is the claim of some agent: a round
  * commits to no branch of a person, and to none of another work.
  */
-function isBranchOf(jobIds: readonly string[], name: unknown): name is string {
+export function isBranchOf(jobIds: readonly string[], name: unknown): name is string {
   if (typeof name !== 'string') return false;
   const attempt = Number(/-(\d+)$/.exec(name)?.[1]);
   return jobIds.some((jobId) => name === branchOf(attemptKey(jobId, attempt)));
 }
 
-function isCommit(sha: unknown): sha is string {
+export function isCommit(sha: unknown): sha is string {
   return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
 }
 

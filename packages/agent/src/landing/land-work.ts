@@ -30,19 +30,10 @@ export async function landWork(
   work: JobWork,
   evidence: GitEvidence,
 ): Promise<(LandingEvidence & { checks?: EvidenceCheck[] }) | null> {
-  const { worktree, repository, redactor } = work;
+  const { worktree, redactor } = work;
   const { commitSha } = evidence;
   if (work.isReadOnly || worktree === undefined || commitSha === undefined) return null;
-  const { landing = {} } = repository;
-  const gaps: string[] = [];
-  const commands = await chooseChecks(landing, worktree, gaps);
-  if (commands.length > 0) gaps.push(...(await findDifferences(worktree, commitSha)));
-  work.env = { ...work.env, SIGNALBOX_BASE_SHA: worktree.baseSha, SIGNALBOX_COMMIT_SHA: commitSha };
-  const checks: EvidenceCheck[] = [];
-  for (const command of commands) checks.push(await runCheck(work, command));
-  for (const { name, outcome, exitCode } of checks) {
-    if (outcome !== 'passed') gaps.push(`Check ${name} ${describe(outcome, exitCode)}.`);
-  }
+  const { checks, gaps } = await proveCommit(work, worktree, worktree.baseSha, commitSha);
   const pushed = await publish(work, evidence, { checks, gaps });
   const shown = gaps.map((gap) => fitText(redactor.redact(gap), GAP_BYTES_MAX));
   for (const gap of shown) await work.log.note(`signalbox: not proved: ${gap}`);
@@ -52,6 +43,30 @@ export async function landWork(
     ...(checks.length === 0 ? {} : { checks }),
     ...(gaps.length === 0 ? {} : { gaps: shown }),
   };
+}
+
+/**
+ * Runs the checks on the files of a worktree, which are those of a commit.
+ *
+ * @param baseSha the commit whose list of checks counts.
+ */
+export async function proveCommit(
+  work: JobWork,
+  worktree: Worktree,
+  baseSha: string,
+  commitSha: string,
+): Promise<{ checks: EvidenceCheck[]; gaps: string[] }> {
+  const gaps: string[] = [];
+  const { landing = {} } = work.repository;
+  const commands = await chooseChecks(landing, { ...worktree, baseSha }, gaps);
+  if (commands.length > 0) gaps.push(...(await findDifferences(worktree, commitSha)));
+  work.env = { ...work.env, SIGNALBOX_BASE_SHA: baseSha, SIGNALBOX_COMMIT_SHA: commitSha };
+  const checks: EvidenceCheck[] = [];
+  for (const command of commands) checks.push(await runCheck(work, command));
+  for (const { name, outcome, exitCode } of checks) {
+    if (outcome !== 'passed') gaps.push(`Check ${name} ${describe(outcome, exitCode)}.`);
+  }
+  return { checks, gaps };
 }
 
 /** Pushes the branch and opens a pull request, as far as the person wants. A failure is a gap. */
@@ -76,7 +91,7 @@ async function publish(
   return published;
 }
 
-function judge(checks: readonly EvidenceCheck[], gaps: readonly string[]): Verdict {
+export function judge(checks: readonly EvidenceCheck[], gaps: readonly string[]): Verdict {
   if (gaps.length > 0) return 'gaps';
   return checks.length === 0 ? 'unverified' : 'verified';
 }

@@ -19,11 +19,21 @@ export interface LandingOptions {
   checks?: readonly CheckCommand[];
   /** Also run those that `.signalbox/checks.json` lists in the commit that the job began with. */
   repositoryChecks?: boolean;
-  /** Push the branch to the clone's origin. */
+  /**
+   * The branch that approved works land in. Default: `baseRef` of the repository, or else the branch
+   * that the clone has checked out.
+   */
+  into?: string;
+  /** Default `merge`, which fast-forwards if the branch has not moved. */
+  by?: LandingWay;
+  /** Push the branch to the clone's origin, and the base when a work lands. */
   push?: boolean;
   /** Push the branch, and open a pull request with `gh` or a merge request with `glab`. */
   pullRequest?: boolean;
 }
+
+export const landingWays = ['merge', 'squash', 'fast-forward', 'pull-request'] as const;
+export type LandingWay = (typeof landingWays)[number];
 
 /** The fields that landing adds to the evidence. */
 export interface LandingEvidence {

@@ -5,6 +5,11 @@ import { jobStatuses, verdicts } from './job-schemas.ts';
 
 /** How long the reason of a person may be who approves a work that lacks something. */
 export const OVERRIDE_CHARS_MAX = 2_000;
+/**
+ * The execution mode of agents that can land. A landing asks for it, so that no other agent claims
+ * one and runs a tool on its prompt.
+ */
+export const LANDING_MODE = 'landing';
 /** The files with conflicts that are named. */
 export const CONFLICTS_NAMED_MAX = 100;
 

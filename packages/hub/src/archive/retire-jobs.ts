@@ -7,6 +7,7 @@ import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
 import { deleteJobLogs } from '../jobs/store-log.ts';
+import { deleteWorks } from '../jobs/store-works.ts';
 import { deleteDependencies } from '../queue/store-dependents.ts';
 import {
   deleteEmptyLanes,
@@ -191,6 +192,7 @@ async function removePiece(deps: HookDeps, tx: Tx, workspaceId: string): Promise
   await deleteEntries(tx, workspaceId, deletableIds);
   await deleteJobLogs(tx, workspaceId, deletableIds);
   await deleteComments(tx, workspaceId, deletableIds);
+  await deleteWorks(tx, workspaceId, deletableIds);
   await deleteAttachments(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);
   const isComplete = await deleteEvents(tx, workspaceId, deletable);

@@ -15,6 +15,7 @@ import { addJob } from './enqueue.ts';
 import { type ChildrenParent, limitChild } from './limit-child.ts';
 import { judgeChange, verdictOf } from './policy.ts';
 import { presentJob } from './present.ts';
+import { checkLanding, recordLanding } from './record-landing.ts';
 import { type JobRecord, requireJobOfAgent } from './require-job.ts';
 import {
   type JobResult,
@@ -87,8 +88,10 @@ export function completeJob(
 
 async function checkCompletion(tx: Tx, row: JobRow, input: CompleteInput): Promise<void> {
   if (input.runId !== undefined) await requireRun(tx, input.workspaceId, input.runId);
-  // `onJobCompleted` may hand answers over, which no other transaction may do at the same time.
-  if (row.decisions !== '[]') tx.requireExclusive();
+  checkLanding(row, input);
+  // `onJobCompleted` may hand answers over, and a landing ends a work: no other transaction may do
+  // so at the same time.
+  if (row.decisions !== '[]' || row.lands_job_id !== null) tx.requireExclusive();
 }
 
 interface Completion {
@@ -143,6 +146,7 @@ async function acceptCompletion(
   }
   let job: JobRecord = { entry: moved, row: completed };
   if (!isRetried) await deps.hooks.keepFates(tx, job, input.commentFates ?? []);
+  if (!isRetried) await recordLanding(tx, row, input.landing);
   for (const follow of following) job = await follow(job, input.agentId);
   // The completion holds the job's lock, so that a message comes before it or finds the job done.
   if (job.entry.status === 'done') await continueWithMessages(deps, tx, job);

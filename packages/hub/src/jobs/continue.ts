@@ -22,7 +22,8 @@ import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addJob, type Creator, creatorOf } from './enqueue.ts';
 import { presentJob, presentMessage, takesMessages } from './present.ts';
-import { refuseContinued } from './refuse-continued.ts';
+import { refuseContinued, refuseLanding } from './refuse-continued.ts';
+import { reopenWork } from './reopen-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import type { JobRow } from './store.ts';
@@ -66,6 +67,7 @@ export function continueJob(
         const way = before === null ? 'enqueue a new job' : `continue the round before, ${before}`;
         throw new HubError('JOB_CANCELED', `The job was canceled: ${way}.`);
       }
+      refuseLanding(record);
       const author = creatorOf(principal);
       requireContent(status, input);
       if (status !== 'done' && status !== 'failed') {
@@ -170,6 +172,7 @@ async function addRound(
 ): Promise<JobRecord> {
   const { entry, row } = before;
   const round = await refuseContinued(tx, before);
+  await reopenWork(tx, before);
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const queued = await listQueued(tx, row);
   const comments = [...new Set(commentIds)];
@@ -237,10 +240,13 @@ function requirementsOf(
 }
 
 /**
- * Reserves the round for the agent that ran the one before. For a while, if that agent is online;
+ * Reserves a round or a landing for the agent that ran the round before. For a while, if that agent is online;
  * for good, if no other machine has the branch.
  */
-async function findPreference(tx: Tx, { entry, row }: JobRecord): Promise<Preference | null> {
+export async function findPreference(
+  tx: Tx,
+  { entry, row }: JobRecord,
+): Promise<Preference | null> {
   const { workspace_id: workspaceId, agent_id: agentId } = entry;
   const agent = agentId === null ? undefined : await readAgent(tx, workspaceId, agentId);
   if (agent === undefined) return null;

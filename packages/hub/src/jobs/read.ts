@@ -12,6 +12,7 @@ import {
   type RequestInput,
   ROUNDS_LISTED_MAX,
   type WaitingFor,
+  type Work,
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
@@ -30,6 +31,7 @@ import {
   presentSummary,
   takesMessages,
 } from './present.ts';
+import { readWork } from './read-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
@@ -142,10 +144,10 @@ export function countJobsByStatus(
 
 function filterOf(
   { principalId }: Principal,
-  { kind, repoId, runId, agentId, mine, fromAt, untilAt }: CountInput,
+  { kind, repoId, runId, agentId, mine, fromAt, untilAt, workEnded }: CountInput,
 ) {
   return {
-    ...{ kind, repoId, runId, agentId },
+    ...{ kind, repoId, runId, agentId, workEnded },
     createdBy: mine === true ? principalId : undefined,
     fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
     untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),
@@ -158,6 +160,7 @@ export interface JobView {
   waitingFor: WaitingFor | null;
   rounds?: JobRound[];
   variants?: JobVariant[];
+  work?: Work;
   messages?: JobMessage[];
   takesMessages?: true;
 }
@@ -209,6 +212,7 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     queuePosition,
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
+    ...(await workOf(deps, record)),
     ...(row.variant_of !== null && {
       variants: await listVariants(deps.database.reader, row.workspace_id, row.variant_of),
     }),
@@ -233,6 +237,11 @@ async function roundsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
     .map(({ job_id, round, status }): JobRound => ({ jobId: job_id, round, status }))
     .toReversed();
   return { rounds };
+}
+
+async function workOf(deps: HubDeps, { row }: JobRecord): Promise<{ work?: Work }> {
+  const record = await readWork(deps, deps.database.reader, row);
+  return record === null ? {} : { work: record.work };
 }
 
 /**

@@ -9,6 +9,7 @@ import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import { refuseContinued } from './refuse-continued.ts';
+import { reopenWork } from './reopen-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import {
   noResult,
@@ -72,6 +73,7 @@ export async function retryRecord(
     );
   }
   await refuseContinued(tx, record);
+  await reopenWork(tx, record);
   const { workspace_id: workspaceId, job_id: subject, prompt: previousPrompt } = record.row;
   const isEdited = prompt !== undefined && prompt !== previousPrompt;
   const moved = await changeTool(deps, tx, record, { tool, model });

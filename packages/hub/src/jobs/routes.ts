@@ -3,13 +3,16 @@ import type { Api } from '../http/bind.ts';
 import { decodeCursor, encodeCursor } from '../http/paging.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { appendJobLog } from './append-log.ts';
+import { approveWork } from './approve-work.ts';
 import { changeJobs } from './bulk.ts';
 import { cancelJob } from './cancel.ts';
 import { claimNextJob } from './claim.ts';
+import { closeWork } from './close-work.ts';
 import { completeJob } from './complete.ts';
 import { continueJob } from './continue.ts';
 import { downloadLog } from './download-log.ts';
 import { enqueueJob } from './enqueue.ts';
+import { landWork } from './land-work.ts';
 import { listPauses, pauseQueue, resumeQueue } from './pause.ts';
 import { countJobsByStatus, deliverJob, getJob, listJobEvents, listJobs } from './read.ts';
 import { readActivity } from './read-activity.ts';
@@ -26,6 +29,7 @@ export function bindJobRoutes(api: Api, deps: HubDeps): void {
   bindAgentCalls(api, deps);
   bindPeopleCalls(api, deps);
   bindLogs(api, deps);
+  bindWorks(api, deps);
 }
 
 /** The log of an attempt, as one text. */
@@ -43,6 +47,18 @@ function bindLogs(api: Api, deps: HubDeps): void {
   });
   api.bind(jobs.searchLog, (input, context) => searchLog(deps, context, input));
   api.bindStream(jobs.downloadLog, (input) => downloadLog(deps, input));
+}
+
+/** How a piece of work ends. */
+function bindWorks(api: Api, deps: HubDeps): void {
+  const { works } = endpoints;
+  api.bind(works.approve, async (input, { principal }) => ({
+    work: await approveWork(deps, principal, input),
+  }));
+  api.bind(works.land, (input, { principal }) => landWork(deps, principal, input));
+  api.bind(works.close, async (input, { principal }) => ({
+    work: await closeWork(deps, principal, input),
+  }));
 }
 
 /** The calls of an agent: claim, renew, append to the log, complete. */

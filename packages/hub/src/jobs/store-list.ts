@@ -8,7 +8,7 @@ import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
  * of several that are merged, for any filter and any number of jobs.
  *
  * Indexes answer any combination of statuses, kind and repository; a lane is one repository and one
- * kind. Other filters (a time, a text; a run, an agent or a creator together with another filter)
+ * kind. Other filters (a time, a text, the end of the work; a run, an agent or a creator together with another filter)
  * examine a bounded number of jobs a page, so a page may have fewer jobs than its limit, or none,
  * although more follow.
  */
@@ -24,6 +24,8 @@ export interface JobFilter {
   createdBy?: string | undefined;
   fromMs?: number | undefined;
   untilMs?: number | undefined;
+  /** Whether their piece of work has landed or was closed. */
+  workEnded?: boolean | undefined;
   /** Part of the title or the id, in any case. */
   text?: string | undefined;
 }
@@ -215,9 +217,16 @@ async function findLanes(
   return listLaneIds(reader, workspaceId, 'jobs', { kind, repoId }, STREAMS_MAX + 1);
 }
 
+/** Filters that no index has in its order. */
+type TimeFilter = Pick<JobFilter, 'fromMs' | 'untilMs' | 'workEnded'>;
+
+/** By the words of the partial index, which has nothing else of these long rows. */
+const WORK_ENDED = `EXISTS (SELECT 1 FROM jobs AS w WHERE w.workspace_id = e.workspace_id
+  AND w.job_id = e.entry_id AND w.work_ended IS NOT NULL)`;
+
 /** Chooses the indexes that a list is read from. */
 function planList(workspaceId: string, filter: JobFilter, laneIds: readonly string[] | null): Plan {
-  const { statuses, kind, repoId, runId, agentId, createdBy, fromMs, untilMs } = filter;
+  const { statuses, kind, repoId, runId, agentId, createdBy } = filter;
   const inWorkspace = (table: Stream['table'], where: string, ...values: SqlValue[]): Stream => ({
     table,
     where: `workspace_id = ?${where}`,
@@ -225,7 +234,7 @@ function planList(workspaceId: string, filter: JobFilter, laneIds: readonly stri
   });
   // Each job has a lane.
   if (laneIds?.length === 0 || statuses?.length === 0) return { streams: [], rest: null };
-  const time = { fromMs, untilMs };
+  const time = { fromMs: filter.fromMs, untilMs: filter.untilMs, workEnded: filter.workEnded };
   const lanes = laneIds === null ? null : { kind, repoId };
   if (createdBy !== undefined) {
     const ofRun = runId === undefined ? [] : [runId];
@@ -263,7 +272,7 @@ function planLanes(
   inWorkspace: (table: Stream['table'], where: string, ...values: SqlValue[]) => Stream,
   { laneIds, lanes }: { laneIds: readonly string[]; lanes: LaneFilter | null },
   statuses: readonly JobStatus[],
-  time: Pick<JobFilter, 'fromMs' | 'untilMs'>,
+  time: TimeFilter,
 ): Plan {
   const others = statuses.filter((each) => each !== 'running');
   // Few jobs run, and no index has running ones by lane.
@@ -297,10 +306,11 @@ function conditionOf(status: JobStatus): string {
 }
 
 function restOf(
-  rest: Pick<JobFilter, 'agentId' | 'fromMs' | 'untilMs'> & {
-    statuses?: JobFilter['statuses'];
-    lanes: LaneFilter | null;
-  },
+  rest: Pick<JobFilter, 'agentId'> &
+    TimeFilter & {
+      statuses?: JobFilter['statuses'];
+      lanes: LaneFilter | null;
+    },
 ): Plan['rest'] {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
@@ -318,6 +328,7 @@ function restOf(
   }
   if (rest.fromMs !== undefined) narrow('e.enqueued_at >= ?', rest.fromMs);
   if (rest.untilMs !== undefined) narrow('e.enqueued_at < ?', rest.untilMs);
+  if (rest.workEnded !== undefined) narrow(`${rest.workEnded ? '' : 'NOT '}${WORK_ENDED}`);
   return conditions.length === 0 ? null : { where: conditions.join(' AND '), values };
 }
 

@@ -90,3 +90,17 @@ export async function deleteComments(
   await deleteRows(tx, 'review_comments', { workspace_id: workspaceId, also: isReply });
   await deleteRows(tx, 'review_comments', { workspace_id: workspaceId, job_id: jobIds });
 }
+
+/** How many threads of a work were sent and are not resolved. The `countOpenThreads` hook. */
+export async function countOpenThreads(
+  reader: Reader,
+  workspaceId: string,
+  workJobId: string,
+): Promise<number> {
+  const row = await reader.firstSql<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM review_comments WHERE workspace_id = ? AND work_job_id = ?
+       AND number IS NOT NULL AND replies_to IS NULL AND resolved_at IS NULL`,
+    [workspaceId, workJobId],
+  );
+  return row?.count ?? 0;
+}

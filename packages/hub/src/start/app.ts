@@ -53,6 +53,7 @@ import { bindRepositoryRoutes } from '../repositories/routes.ts';
 import { keepFates } from '../review/keep-fates.ts';
 import { bindReviewRoutes } from '../review/routes.ts';
 import { sendComments } from '../review/send.ts';
+import { countOpenThreads } from '../review/store.ts';
 import { bindRunRoutes } from '../runs/routes.ts';
 import { TokenCache } from '../tokens/cache.ts';
 import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from '../tokens/revoke.ts';
@@ -90,6 +91,7 @@ const NO_COMMON_ADDRESS =
 export const hooks: Hooks = {
   attachUploads,
   sendComments,
+  countOpenThreads,
   keepFates,
   onItemAdded: [offerSummary],
   onPasswordReset: [revokeTokensOfPerson, revokeInvitationsOfPerson],

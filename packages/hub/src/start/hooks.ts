@@ -1,6 +1,6 @@
 import type { Attachment, CommentFate, IdSource } from '@signalbox/contract';
 import type { ContextItemRow } from '../context/store.ts';
-import type { Tx } from '../db/engine.ts';
+import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import type { LostLease, Queue } from '../queue/queue.ts';
@@ -60,6 +60,8 @@ export interface Hooks {
     round: JobKey & { workJobId: string },
     commentIds: readonly string[],
   ) => Promise<void>;
+  /** Counts the threads of review comments of a work that are not resolved. Throws nothing. */
+  countOpenThreads: (reader: Reader, workspaceId: string, workJobId: string) => Promise<number>;
   /**
    * The agent of a job that has ended tells where the lines of review comments are now. The job
    * has its outcome. Throws nothing of its own.

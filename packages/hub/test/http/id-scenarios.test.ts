@@ -16,6 +16,7 @@ const {
   reviewComments,
   runs,
   uncertainties,
+  works,
 } = endpoints;
 
 type Fields = Record<string, unknown>;
@@ -36,6 +37,9 @@ const jobQuestions = (
     [jobs.retry, () => ({})],
     [jobs.continue, () => ({ message: 'More.' })],
     [jobs.chooseVariant, () => ({})],
+    [works.approve, () => ({ commitSha: 'b'.repeat(40) })],
+    [works.land, () => ({})],
+    [works.close, () => ({})],
     [jobs.takeMessages, ({ agentId }: World) => ({ agentId, claimGeneration: 1 })],
     [reviewComments.list, () => ({})],
     [reviewComments.save, () => ({ place: examplePlace, text: 'No.' })],
@@ -223,6 +227,9 @@ const workspaceQuestions = [
   jobs.retry,
   jobs.continue,
   jobs.chooseVariant,
+  works.approve,
+  works.land,
+  works.close,
   jobs.takeMessages,
   jobs.release,
   jobs.log,

@@ -16,6 +16,8 @@ const changes: Record<string, Record<string, unknown>> = {
   jobsEnqueue: { prompt: 'Do something else.' },
   jobsContinue: { message: 'Something else.' },
   reviewCommentsSave: { text: 'Something else.' },
+  // Landed, a work is not changed by the call of another one.
+  worksLand: { jobId: 'job_other' },
   jobsBulk: { reason: 'Something else.' },
   cloudAiJobsEnqueue: { kind: 'something-else' },
   runsUpsertV1: { status: 'something else' },

@@ -41,7 +41,13 @@ const runChanges = {
   blockedByDecisionRequestId: { refused: ['dec_unknown'], code: 'UNCERTAINTY_NOT_FOUND' },
 } as const;
 const filters = { kind: 'chosen', repoId: 'chosen', fromAt: 'chosen', untilAt: 'chosen' } as const;
-const jobFilters = { ...filters, runId: 'own', agentId: 'chosen', mine: 'chosen' } as const;
+const jobFilters = {
+  ...filters,
+  runId: 'own',
+  agentId: 'chosen',
+  mine: 'chosen',
+  workEnded: 'chosen',
+} as const;
 const { fromAt: _fromAt, untilAt: _untilAt, ...decisionFilters } = filters;
 const questionFilters: Record<string, Judgement> = {
   ...decisionFilters,

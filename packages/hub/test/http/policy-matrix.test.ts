@@ -148,6 +148,9 @@ const verdicts = {
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
   reviewCommentsList: readers,
+  worksApprove: enqueuers,
+  worksLand: enqueuers,
+  worksClose: enqueuers,
   reviewCommentsSave: enqueuers,
   // For its author, and for owners.
   reviewCommentsRemove: fullOnly,

@@ -5,7 +5,13 @@ import { addItem, buildPack } from './context-world.ts';
 import { ensureRun, openDecision } from './decision-world.ts';
 import { exchange } from './http-exchange.ts';
 import { addEvent, addTriggerRow } from './ledger-setup.ts';
-import { addDraft, addSent, finishWithCommit } from './review-world.ts';
+import {
+  addDraft,
+  addSent,
+  approvedAnyway,
+  approveResult,
+  finishWithCommit,
+} from './review-world.ts';
 import { upload } from './upload-setup.ts';
 
 /** The endpoints that a hub says it answers. */
@@ -45,6 +51,10 @@ async function fillWork(
   if (endpoint === remove) body.commentId = await addDraft(world);
   if (endpoint === resolve) body.commentId = await addSent(world);
   if (endpoint === answer) await addSent(world, jobId);
+  const { approve, land, close } = endpoints.works;
+  if (endpoint === approve || endpoint === close) body.jobId = await finishWithCommit(world);
+  if (endpoint === approve) Object.assign(body, approvedAnyway);
+  if (endpoint === land) body.jobId = await approveResult(world);
   if (endpoint === endpoints.jobs.chooseVariant) {
     const { workspaceId, repoId } = world.home;
     const draft = { workspaceId, repoId, kind: 'work', prompt: 'Twice.' } as const;

@@ -5,6 +5,7 @@ export interface ListFilter {
   statuses?: JobStatus[];
   text?: string;
   fromAt?: string;
+  workEnded?: boolean;
   kind?: 'pr_review' | 'work';
   repoId?: string;
   runId?: string;
@@ -32,12 +33,13 @@ export function listFilters(values: {
     (made, next) => made.flatMap((filter) => next.map((more) => ({ ...filter, ...more }))),
     [{}],
   );
-  // The conditions of these two do not depend on the others, so some combinations are enough.
+  // The conditions of these three do not depend on the others, so some combinations are enough.
   const some = combined.filter((_, at) => at % 7 === 0);
   const fromAt = new Date(0).toISOString();
   return [
     ...combined,
     ...some.flatMap((filter) => [
+      { ...filter, workEnded: false },
       { ...filter, text: 'a' },
       { ...filter, fromAt },
     ]),

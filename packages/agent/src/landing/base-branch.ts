@@ -1,0 +1,62 @@
+import { askGit, type GitOptions, runGit } from '../git/git.ts';
+import { findCloneRoot, type Mirror, type RepositoryMapping } from '../git/git-mirror.ts';
+
+/** The branch of the person's clone that works land in. */
+export interface BaseBranch {
+  name: string;
+  /** Why it is this one, for the log. */
+  why: string;
+}
+
+/**
+ * Chooses the base: the configured one, that from which jobs start, or the one that the clone has
+ * checked out. Null: none of them is a branch of a person.
+ */
+export async function chooseBase({
+  path,
+  baseRef,
+  landing = {},
+}: RepositoryMapping): Promise<BaseBranch | null> {
+  if (landing.into !== undefined) return { name: landing.into, why: 'as configured' };
+  if (baseRef !== undefined) {
+    return { name: baseRef.replace(/^origin\//, ''), why: 'the base of new jobs' };
+  }
+  const checkedOut = await askGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
+    ...{ cwd: path, isAfterTool: true },
+  });
+  if (checkedOut === null || checkedOut.startsWith('signalbox/')) return null;
+  return { name: checkedOut, why: 'the branch that the clone has checked out' };
+}
+
+/** Reads where the base is now, and brings its commits into the mirror. Null: no such branch. */
+export async function readBase(mirror: Mirror, name: string): Promise<string | null> {
+  const ref = `refs/heads/${name}`;
+  const root = await findCloneRoot(mirror.clonePath, { isAfterTool: true });
+  const clone = { cwd: root, isAfterTool: true } as const;
+  const sha = await askGit(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], clone);
+  if (sha === null) return null;
+  await runGit(
+    ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow', root].concat(
+      `+${ref}:refs/remotes/clone/${name}`,
+    ),
+    { gitDir: mirror.gitDir, isAfterTool: true },
+  );
+  return sha;
+}
+
+export async function isAncestor(git: GitOptions, sha: string, of: string): Promise<boolean> {
+  return (await askGit(['merge-base', '--is-ancestor', sha, of], git)) !== null;
+}
+
+/** The tree of a merge, or the files in which the commits conflict. Touches no file. */
+export async function mergeTrees(
+  git: GitOptions,
+  baseSha: string,
+  commitSha: string,
+): Promise<{ tree: string } | { conflicts: string[] }> {
+  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z'];
+  // Git exits with 1 if there are conflicts.
+  const text = await runGit([...args, baseSha, commitSha], { ...git, exitCodes: [1] });
+  const [tree = '', ...names] = text.split('\0').filter((part) => part !== '');
+  return names.length === 0 ? { tree } : { conflicts: names };
+}
