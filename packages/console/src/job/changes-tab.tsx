@@ -1,4 +1,4 @@
-import type { Evidence, Job, JobRound, PatchBeginning } from '@signalbox/contract';
+import type { Evidence, Job, JobRound, PatchBeginning, Work } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
@@ -15,6 +15,7 @@ import { threadsOf } from '../review/review-threads.ts';
 import { type Review, refusalOf, useReview } from '../review/use-review.ts';
 import { ChangedFiles } from './changed-files.tsx';
 import { Place } from './evidence-card.tsx';
+import { isShownFor, WorkState } from './work-state.tsx';
 
 const PatchReview = lazy(async () => ({
   default: (await import('../review/patch-review.tsx')).PatchReview,
@@ -23,6 +24,8 @@ const PatchReview = lazy(async () => ({
 interface ChangesTabProps {
   job: Job;
   rounds: readonly JobRound[] | undefined;
+  /** Absent: an older hub. */
+  work: Work | undefined;
   slug: string;
   role: string;
   /** Which changes the address asks for. */
@@ -30,7 +33,7 @@ interface ChangesTabProps {
 }
 
 /** The changes of a job and their review, as far as its agent shares them. The hub has no code. */
-export function ChangesTab({ job, rounds = [], slug, role, ...asked }: ChangesTabProps) {
+export function ChangesTab({ job, rounds = [], work, slug, role, ...asked }: ChangesTabProps) {
   const refusal = refusalOf(job, rounds, role);
   const hasRound = hasRoundPatch(job);
   const since = hasRound ? asked.since : 'work';
@@ -47,6 +50,7 @@ export function ChangesTab({ job, rounds = [], slug, role, ...asked }: ChangesTa
   }
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4 text-sm">
+      {work && isShownFor(job, work) && <WorkState {...{ job, work, slug, role }} />}
       <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4">
         <Place evidence={evidence} />
         {hasRound && <SinceSwitch review={review} />}

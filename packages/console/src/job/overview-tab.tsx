@@ -1,5 +1,6 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { openQuestionsQuery } from '../api/job-queries.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { viewerReason } from '../parts/form/action-button.tsx';
@@ -17,6 +18,7 @@ import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
 import { VariantsPanel } from './variants-panel.tsx';
 import { WorkCard, type WorkOfJob } from './work-card.tsx';
+import { isShownFor, WorkState } from './work-state.tsx';
 
 /** A longer prompt is folded, so that what follows stays in sight. */
 const PROMPT_FOLD_CHARS = 1_500;
@@ -52,8 +54,12 @@ export function OverviewTab(props: OverviewTabProps) {
             disabledReason={viewerReason(role)}
           />
         )}
+        {job.landsJobId && <LandsNote slug={slug} landsJobId={job.landsJobId} />}
         {job.status === 'canceled' && <CanceledNote job={job} />}
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
+        {props.work.work && isShownFor(job, props.work.work) && (
+          <WorkState job={job} work={props.work.work} slug={slug} role={role} />
+        )}
         {job.status === 'running' && <LatestOutput job={job} />}
         {props.work.variants && (
           <VariantsPanel job={job} variants={props.work.variants} slug={slug} role={role} />
@@ -72,6 +78,21 @@ export function OverviewTab(props: OverviewTabProps) {
         </Panel>
       </aside>
     </div>
+  );
+}
+
+function LandsNote({ slug, landsJobId }: { slug: string; landsJobId: string }) {
+  return (
+    <p className="rounded-lg border bg-surface p-4 text-sm">
+      This job brings an approved commit into the base branch.{' '}
+      <Link
+        to="/w/$slug/jobs/$jobId"
+        params={{ slug, jobId: landsJobId }}
+        className="text-accent underline underline-offset-2"
+      >
+        Open its work
+      </Link>
+    </p>
   );
 }
 

@@ -105,6 +105,7 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             key={job.jobId}
             job={job}
             rounds={work.rounds}
+            work={work.work}
             slug={membership.slug}
             role={membership.role}
             since={since}
