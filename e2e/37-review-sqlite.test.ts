@@ -282,23 +282,23 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await form.getByRole('textbox').fill('Round it.');
     await form.getByRole('button', { name: 'Save draft' }).click();
     await form.waitFor({ state: 'detached' });
-    await page.reload();
-    await page.getByText('0 of 1 file viewed').waitFor();
-    await phonePage.goto(`${pathOf(secondId)}&since=round`);
-    await phonePage.getByText('Git: lines untouched').waitFor();
-    await audit(phonePage, 'review-since-phone');
     const { comments } = await client.reviewComments.list({ ...place, jobId: secondId });
     const draft = comments.find(({ text }) => text === 'Round it.');
     assert.deepEqual(
       [draft?.path, draft?.side, draft?.startLine, draft?.lines],
       ['src/orders.ts', 'result', 6, '  return sum;'],
     );
-    await page.getByRole('link', { name: 'Whole work' }).click();
-    await page.getByText('0 of 4 files viewed').waitFor();
-    assert.doesNotMatch(page.url(), /since/);
     const written = page.getByRole('region', { name: /src\/orders.ts, line 6$/ });
     await written.getByRole('button', { name: 'Remove' }).click();
     await written.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByText('0 of 1 file viewed').waitFor();
+    await phonePage.goto(`${pathOf(secondId)}&since=round`);
+    await phonePage.getByText('Git: lines untouched').waitFor();
+    await audit(phonePage, 'review-since-phone');
+    await page.getByRole('link', { name: 'Whole work' }).click();
+    await page.getByText('0 of 4 files viewed').waitFor();
+    assert.doesNotMatch(page.url(), /since/);
     await phonePage.goto(pathOf(secondId));
   });
 
@@ -326,12 +326,20 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     const rows = page.getByRole('table').getByRole('row');
     await rows.nth(1).getByText('0 of 1 passed').waitFor();
     await rows.nth(2).getByText('Pending').waitFor();
+    await complete(other);
+    await rows.nth(2).getByText('0 of 1 passed').waitFor();
+    await page
+      .getByRole('button', { name: /^Line 3, added/ })
+      .nth(1)
+      .waitFor();
+    await page.getByRole('heading', { name: 'Changes of two variants' }).scrollIntoViewIfNeeded();
     await audit(page, 'review-variants-desktop');
     await rows.nth(1).getByRole('button', { name: 'Choose 1. any tool' }).click();
     await rows.nth(1).getByText('Chosen', { exact: true }).waitFor();
-    await rows.nth(2).getByText('Canceled').waitFor();
+    await rows.nth(2).getByText('Not chosen').waitFor();
     await phonePage.goto(`/w/${owner.workspaceSlug}/jobs/${other}`);
     await phonePage.getByText('Not chosen').waitFor();
+    await phonePage.getByRole('heading', { name: 'Changes of two variants' }).waitFor();
     await audit(phonePage, 'review-variants-phone');
   });
 

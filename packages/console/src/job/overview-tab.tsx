@@ -1,6 +1,7 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { openQuestionsQuery } from '../api/job-queries.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { viewerReason } from '../parts/form/action-button.tsx';
@@ -16,9 +17,13 @@ import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
-import { VariantsPanel } from './variants-panel.tsx';
+import { nameOf, VariantsPanel } from './variants-panel.tsx';
 import { WorkCard, type WorkOfJob } from './work-card.tsx';
 import { isShownFor, WorkState } from './work-state.tsx';
+
+const VariantsDiff = lazy(async () => ({
+  default: (await import('./variants-diff.tsx')).VariantsDiff,
+}));
 
 /** A longer prompt is folded, so that what follows stays in sight. */
 const PROMPT_FOLD_CHARS = 1_500;
@@ -77,6 +82,18 @@ export function OverviewTab(props: OverviewTabProps) {
           <JobFacts job={job} slug={slug} repositoryLabel={repositoryLabel} agentName={agentName} />
         </Panel>
       </aside>
+      {/* Two columns of code need all of the width. */}
+      {props.work.variants && (
+        <div className="min-w-0 lg:col-span-2">
+          <Suspense fallback={null}>
+            <VariantsDiff
+              workspaceId={job.workspaceId}
+              variants={props.work.variants}
+              nameOf={nameOf}
+            />
+          </Suspense>
+        </div>
+      )}
     </div>
   );
 }

@@ -36,10 +36,14 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
 const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
-/** The ids of the other jobs that the page of a job tells of: of its work, and its landing. */
+/** The ids of the other jobs that the page of a job tells of: of its work, its landing, its variants. */
 function relatedIds(data: unknown): readonly (string | null)[] {
-  const { work, rounds = [] } = (data ?? {}) as Partial<ResponseOf<ConsoleRows['jobs']['get']>>;
-  const ids = rounds.map(({ jobId }) => jobId);
+  const {
+    work,
+    rounds = [],
+    variants = [],
+  } = (data ?? {}) as Partial<ResponseOf<ConsoleRows['jobs']['get']>>;
+  const ids = [...rounds, ...variants].map(({ jobId }) => jobId);
   return work === undefined ? ids : [...ids, work.workJobId, work.landing?.jobId ?? null];
 }
 
