@@ -85,6 +85,8 @@ export {
   CHECKS_MAX,
   type CheckCommand,
   type LandingOptions,
+  type LandingWay,
+  landingWays,
 } from './landing/landing-options.ts';
 export {
   type LeftWorktree,

@@ -195,6 +195,24 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/work-merge.ts'),
   },
   {
+    words: ['work', 'approve'],
+    group: groups.work,
+    summary: 'approve the commit of a work that you have reviewed',
+    load: () => import('./commands/work-approve.ts'),
+  },
+  {
+    words: ['work', 'land'],
+    group: groups.work,
+    summary: "have its agent land an approved work in the repository's base",
+    load: () => import('./commands/work-land.ts'),
+  },
+  {
+    words: ['work', 'close'],
+    group: groups.work,
+    summary: 'close a work that shall not land',
+    load: () => import('./commands/work-close.ts'),
+  },
+  {
     words: ['work', 'prune'],
     group: groups.work,
     summary: 'delete merged branches of agents, and worktrees that are no longer needed',

@@ -67,6 +67,7 @@ test('work list, show and diff tell what agents made in a clone', async () => {
     {
       ...{ branch: good.branch, jobId: good.jobId, attempt: 1, committedAt: '', commitSha: '' },
       ...{ merged: false, checkedOut: false, status: 'done', verdict: 'verified' },
+      state: 'in_review',
       title: 'Run echo good > good.txt',
     },
   );
@@ -216,4 +217,33 @@ test('a directory without a clone, and an unknown job, are explained', async () 
   const unknown = await refusal('work', 'show', 'ffffffff');
   assert.equal(unknown.error, 'WORK_NOT_FOUND');
   assert.match(unknown.fix, /signalbox work list/);
+});
+
+test('a work is approved and landed by its agent, or closed', async () => {
+  const { jobId, id } = await makeWork('echo landed > landed.txt');
+  const early = await refusal('work', 'land', id);
+  assert.match(early.message, /not approved/);
+  const approved = await run('work', 'approve', id);
+  assert.equal(approved.exitCode, exitCodes.ok, approved.stderr);
+  assert.match(approved.stdout, /Approved [0-9a-f]{12} of/);
+  assert.match(approved.stderr, /not verified/);
+  const landing = run('work', 'land', id, '--timeout', '2m');
+  await doNext('false');
+  const landed = await landing;
+  assert.equal(landed.exitCode, exitCodes.ok, landed.stderr);
+  assert.match(landed.stdout, /landed in main, as [0-9a-f]{12}/);
+  assert.equal(readFileSync(join(clone, 'landed.txt'), 'utf8'), 'landed\n');
+  assert.match((await run('job', id)).stdout, /Work +landed in main/);
+  const shown = await json('work', 'show', id);
+  assert.deepEqual([shown.work.state, shown.work.merged], ['landed', true]);
+  const listed = async (...more: string[]) =>
+    ((await json('jobs', '--all', ...more)).jobs as { jobId: string }[]).map((job) => job.jobId);
+  assert.ok(!(await listed()).includes(jobId));
+  assert.ok((await listed('--ended')).includes(jobId));
+  const other = await makeWork('echo other > other.txt');
+  const closed = await run('work', 'close', other.id);
+  assert.match(closed.stdout, /Closed/);
+  const third = await makeWork('echo third > third.txt');
+  await run('work', 'merge', third.id);
+  assert.equal((await json('work', 'show', third.id)).work.state, 'landed');
 });

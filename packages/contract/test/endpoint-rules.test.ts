@@ -36,6 +36,7 @@ describe('the field repeat', () => {
       'jobsContinue',
       'jobsBulk',
       'reviewCommentsSave',
+      'worksLand',
       'uncertaintiesCreateWithAutoPromotion',
       'uncertaintiesAddResolution',
       'uncertaintiesResolveAlike',

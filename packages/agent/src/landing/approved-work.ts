@@ -20,13 +20,13 @@ export interface ApprovedWork {
   mayFailChecks: boolean;
 }
 
-/** What a landing has found so far; told with its outcome, whichever it is. */
+/** The findings of a landing so far; told with its outcome, whichever it is. */
 export interface Landing {
   landing?: LandingResult;
   evidence: Partial<LandingEvidence> & { checks?: EvidenceCheck[] };
 }
 
-/** The failure of a landing that conflicts with the base, with the command that goes on. */
+/** The failure of a landing that conflicts with the base, with the command that continues it. */
 export function failOfConflicts(
   found: Landing,
   { round }: ApprovedWork,

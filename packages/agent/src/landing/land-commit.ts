@@ -59,10 +59,10 @@ export async function landCommit(
     if (work.signal.aborted) throw new JobStopped();
     if (by === 'pull-request') return openRequest(work, approved, base, found);
     await offerToClone(mirror, work.claimed.key, resultSha);
-    if (landing.push === true) await pushBase(work, base, resultSha);
+    if (landing.pushBase === true) await pushBase(work, base, resultSha);
     const said = `Landed in ${base}`;
     const move = () => moveTo(work, mirror, base, place.baseSha, resultSha);
-    if (landing.push === true) {
+    if (landing.pushBase === true) {
       return finish(work, found, { base, commitSha: resultSha, said }, move);
     }
     if (await move()) return tellLanded(found, base, resultSha, said);
@@ -122,7 +122,7 @@ async function readPlaces(
   }
   const { landing = {} } = work.repository;
   const here = { baseSha, startSha: baseSha, isDiverged: false };
-  if (landing.push !== true || landing.by === 'pull-request') return here;
+  if (landing.pushBase !== true || landing.by === 'pull-request') return here;
   const git = { gitDir: mirror.gitDir, signal: work.signal };
   const ref = `refs/heads/${base}`;
   if ((await runGit(['ls-remote', 'origin', ref], git)) === '') return here;

@@ -20,13 +20,15 @@ export interface LandingOptions {
   /** Also run those that `.signalbox/checks.json` lists in the commit that the job began with. */
   repositoryChecks?: boolean;
   /**
-   * The branch that approved works land in. Default: `baseRef` of the repository, or else the branch
-   * that the clone has checked out.
+   * The branch that approved works land in. Default: `baseRef` of the repository, or else the
+   * branch that the clone has checked out.
    */
   into?: string;
   /** Default `merge`, which fast-forwards if the branch has not moved. */
   by?: LandingWay;
-  /** Push the branch to the clone's origin, and the base when a work lands. */
+  /** Push the base to the clone's origin when a work lands. */
+  pushBase?: boolean;
+  /** Push the branch of each job that is done to the clone's origin. */
   push?: boolean;
   /** Push the branch, and open a pull request with `gh` or a merge request with `glab`. */
   pullRequest?: boolean;

@@ -202,7 +202,7 @@ test('a base that an agent moved before it was killed is not moved again', async
   const work = await h.make('echo new > new.txt');
   const base = await h.commit('other.txt', 'other');
   await h.approve(work);
-  // What an agent that was killed has left: the base has moved, and the hub does not know.
+  // An agent that was killed has left this: the base has moved, and the hub does not know.
   git(h.clone, 'merge', '--quiet', '--no-ff', '-m', 'Merge: it', work.commitSha);
   const head = h.head();
   await h.commit('later.txt', 'later');
@@ -227,7 +227,7 @@ test('a squash that landed is found again by its trailer', async (t) => {
 });
 
 test('with push the origin gets the base, and what it has meanwhile is kept', async (t) => {
-  const h = await setup(t, { push: true });
+  const h = await setup(t, { pushBase: true });
   const remote = join(h.directory, 'remote.git');
   git(h.directory, 'clone', '--quiet', '--bare', h.clone, remote);
   git(h.clone, 'remote', 'add', 'origin', remote);
@@ -245,7 +245,7 @@ test('with push the origin gets the base, and what it has meanwhile is kept', as
 });
 
 test('a push that the origin rejects lands nothing', async (t) => {
-  const h = await setup(t, { push: true });
+  const h = await setup(t, { pushBase: true });
   const remote = join(h.directory, 'remote.git');
   git(h.directory, 'clone', '--quiet', '--bare', h.clone, remote);
   git(h.clone, 'remote', 'add', 'origin', remote);

@@ -5,6 +5,7 @@ import {
   type JobMessage,
   type JobRound,
   type WaitingFor,
+  type Work,
 } from '@signalbox/contract';
 import {
   addExamples,
@@ -53,6 +54,7 @@ import {
   verdictTexts,
 } from '../words/landing-text.ts';
 import { createTimelinePrinter } from '../words/timeline.ts';
+import { stateText } from '../words/work-text.ts';
 
 interface Options extends HubOptions {
   follow?: true;
@@ -65,8 +67,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events}`; with `--follow`,
- * lines `{event}` and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work}`; with
+ * `--follow`, lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -106,17 +108,19 @@ export const command = defineCommand<Options>({
       rounds = [],
       messages = [],
       takesMessages = false,
+      work,
     } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
     const { events, nextAfter } = await client.jobEvents.listForJob(
       { workspaceId, jobId, limit: options.events },
       { signal: io.signal },
     );
     if (io.json) {
-      const parts = { attempts, rounds, messages, takesMessages, events };
+      const parts = { attempts, rounds, messages, takesMessages, events, work: work ?? null };
       return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts });
     }
     const names = await readAgentNames(session, io.signal);
     printJob(io, job, rounds, names);
+    if (work !== undefined) printWork(io, work);
     printAttempts(io, attempts);
     printMessages(io, messages, takesMessages);
     printWaiting(io, waitingFor, queuePosition);
@@ -179,6 +183,16 @@ function printJob(
   printProof(io, readEvidence(job.evidence));
   printReported(io, job.evidence);
   printDecisions(io, job);
+}
+
+/** Prints the state of the work, and what it lacks. A work without a result has none to show. */
+function printWork(io: Io, work: Work): void {
+  if (work.state === 'open') return;
+  printFields(io, [
+    ['Work', stateText(work)],
+    ...work.missing.map((text): [string, string] => ['Missing', oneLine(text)]),
+    ['Landing', work.landing?.reason == null ? null : oneLine(work.landing.reason)],
+  ]);
 }
 
 function enqueuedText({ createdAt, createdBy }: Job): string {

@@ -36,6 +36,7 @@ interface Options extends HubOptions {
   mine?: true;
   limit: number;
   all?: true;
+  ended?: true;
   whole?: true;
 }
 
@@ -65,6 +66,7 @@ export const command = defineCommand<Options>({
         20,
       )
       .option('--all', 'list all jobs')
+      .option('--ended', 'also those whose work has landed or was closed')
       .option('--whole', 'with --json: whole jobs, with prompt and evidence');
     addJsonOption(program);
     addHubOptions(program);
@@ -83,6 +85,7 @@ export const command = defineCommand<Options>({
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
     const filters = {
       workspaceId,
+      ...(options.ended ? {} : { workEnded: false }),
       ...(status === undefined ? {} : { statuses: status }),
       ...(kind === undefined ? {} : { kind }),
       ...(repoId === undefined ? {} : { repoId }),
@@ -99,7 +102,7 @@ export const command = defineCommand<Options>({
       return { rows: answer.jobs, nextCursor: answer.nextCursor };
     });
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
-    const isFiltered = Object.keys(filters).length > 1;
+    const isFiltered = Object.keys(filters).length > (options.ended ? 1 : 2);
     if (rows.length === 0) {
       const none = asTyped('No jobs yet. Add one: signalbox enqueue "…"');
       io.print(isFiltered ? 'No matching jobs.' : none);

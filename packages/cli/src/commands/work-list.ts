@@ -76,6 +76,11 @@ function printWorks(io: Io, works: readonly Work[]): void {
         style: (text, { verdict }) => colorVerdict(styles, verdict, text),
       },
       {
+        title: 'STATE',
+        text: ({ state }) => (state === null ? '–' : state.state.replace('_', ' ')),
+        isOptional: true,
+      },
+      {
         title: 'MERGED',
         text: ({ branch }) => (branch.isMerged ? 'yes' : 'no'),
         style: (text, { branch }) => (branch.isMerged ? styles.dim(text) : text),

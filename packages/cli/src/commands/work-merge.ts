@@ -1,8 +1,11 @@
 import type { Job } from '@signalbox/contract';
+import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
 import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { openHubSession } from '../hub/hub-session.ts';
+import type { Io } from '../terminal/io.ts';
 import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
 import { readEvidence } from '../words/landing-text.ts';
@@ -42,14 +45,38 @@ export const command = defineCommand<HubOptions & { force?: true }>({
     const result = await merge(clone, work);
     const commitSha = (await runGit(clone, ['rev-parse', 'HEAD'])).trim();
     const { name: branch, jobId } = work.branch;
+    const reported = await tellHub(io, options, work, { into, commitSha });
     if (io.json) return io.printJson({ ok: true, branch, into, commitSha, result });
     const text = result === 'already_merged' ? `${into} has it already` : `merged into ${into}`;
     io.print(`${io.styles.green('✔')} ${io.styles.bold(shortId(jobId))}  ${text}`);
+    if (reported !== null) io.note(`  ${reported}`);
     if (work.verdict === 'unverified') io.note('  It was not verified: its agent ran no checks.');
     io.note(`  ${asTyped('Delete merged branches: signalbox work prune')}`);
     return undefined;
   },
 });
+
+/**
+ * Tells the hub that the work has landed, so that it leaves the lists. It is merged in any case.
+ *
+ * @returns why the hub does not know it; null if it does.
+ */
+async function tellHub(
+  io: Io,
+  options: HubOptions,
+  { job }: Work,
+  landed: { into: string; commitSha: string },
+): Promise<string | null> {
+  if (job === null) return null;
+  try {
+    const { client, workspaceId } = await openHubSession(io, options);
+    await client.works.close({ workspaceId, jobId: job.jobId, landed }, { signal: io.signal });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof UnreachableError)) throw error;
+    return `The hub does not count it as landed: ${oneLine(error.message)}`;
+  }
+}
 
 /** @throws {CliError} WORK_UNPROVED. */
 function requireProof({ branch, job, verdict }: Work): void {

@@ -6,6 +6,7 @@ import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine } from '../terminal/text.ts';
 import { colorStatus, shortId, statusText } from '../words/job-text.ts';
 import { colorVerdict, printProof, readEvidence, verdictTexts } from '../words/landing-text.ts';
+import { stateText } from '../words/work-text.ts';
 import { countChanges, type FileChange, findBase } from '../work/branches.ts';
 import { runGit } from '../work/clone-git.ts';
 import { addWorkOptions, openWork } from '../work/work-command.ts';
@@ -48,7 +49,7 @@ export const command = defineCommand<HubOptions>({
   },
 });
 
-function printWork(io: Io, { branch, job, verdict }: Work, commits: number): void {
+function printWork(io: Io, { branch, job, verdict, state }: Work, commits: number): void {
   const { styles } = io;
   if (job !== null) {
     const status = colorStatus(styles, job.status, statusText(job.status));
@@ -59,6 +60,7 @@ function printWork(io: Io, { branch, job, verdict }: Work, commits: number): voi
   printFields(io, [
     ['Job', `${branch.jobId}, attempt ${branch.attempt}`],
     ['Verdict', verdict === null ? null : colorVerdict(styles, verdict, verdictTexts[verdict])],
+    ['Work', state === null ? null : stateText(state)],
     ['Branch', branch.name],
     ['Commit', `${branch.commitSha.slice(0, 12)}, ${formatMoment(branch.committedAt)}`],
     ['Commits', String(commits)],

@@ -78,6 +78,10 @@ async function isMerged(
     if ((await askGit(clone, isAncestor)) !== null) return true;
     const merged = await askGit(clone, ['merge-tree', '--write-tree', ...pair]);
     if (merged === target.treeSha) return true;
+    // Landed as one commit, and changed since.
+    const trailer = `--grep=Signalbox-Approved: ${commitSha}`;
+    const squashed = ['log', '-1', '--format=%H', '--fixed-strings', trailer, target.commitSha];
+    if (((await askGit(clone, squashed)) ?? '') !== '') return true;
   }
   return false;
 }

@@ -26,7 +26,7 @@ export async function openWork(
   const clone = await openClone(io);
   const branch = await findBranch(io, reference ?? '', options, await listWorkBranches(clone));
   const { works } = await readWork(io, options, [branch]);
-  return { clone, work: works[0] ?? { branch, job: null, verdict: null } };
+  return { clone, work: works[0] ?? { branch, job: null, verdict: null, state: null } };
 }
 
 async function findBranch(

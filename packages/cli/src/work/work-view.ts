@@ -1,4 +1,4 @@
-import type { Job, JobStatus, Verdict } from '@signalbox/contract';
+import type { Job, JobStatus, Verdict, Work as WorkState } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
 import { findJobId } from '../find/job-reference.ts';
@@ -14,6 +14,8 @@ export interface Work {
   job: Job | null;
   /** Of the commit that the branch has now. Null: it was never judged, or has moved since. */
   verdict: Verdict | null;
+  /** Of the whole work. Null: the hub does not say. */
+  state: WorkState | null;
 }
 
 /** Their work on the branch continues. */
@@ -44,7 +46,7 @@ export async function readWork(
     if (!isHubAbsent(error)) throw error;
     io.note(`The jobs of these branches are unknown: ${oneLine(error.message)}`);
     return {
-      works: branches.map((branch) => ({ branch, job: null, verdict: null })),
+      works: branches.map((branch) => ({ branch, job: null, verdict: null, state: null })),
       session: null,
     };
   }
@@ -80,16 +82,16 @@ export async function findRoundBranch(
 
 async function readOne(io: Io, session: HubSession, branch: WorkBranch): Promise<Work> {
   try {
-    const job = await readLatestRound(io, session, branch);
+    const { job, work: state = null } = await readLatestRound(io, session, branch);
     const isJudged = job.evidence?.commitSha === branch.commitSha;
     const { jobId } = job;
     const isFirst = jobId === branch.jobId;
     const ofRound = isFirst ? branch : { ...branch, jobId, attempt: job.attempt };
-    return { branch: ofRound, job, verdict: isJudged ? job.verdict : null };
+    return { branch: ofRound, job, verdict: isJudged ? job.verdict : null, state };
   } catch (error) {
     // Of another workspace, or deleted after its retention.
     if (error instanceof ApiError && error.code === 'JOB_NOT_FOUND') {
-      return { branch, job: null, verdict: null };
+      return { branch, job: null, verdict: null, state: null };
     }
     throw error;
   }
@@ -103,20 +105,21 @@ async function readLatestRound(
   io: Io,
   { client, workspaceId }: HubSession,
   { jobId, name }: WorkBranch,
-): Promise<Job> {
+): Promise<{ job: Job; work?: WorkState }> {
   const read = (id: string) => client.jobs.get({ workspaceId, jobId: id }, { signal: io.signal });
-  const { job, rounds = [] } = await read(jobId);
-  const later = rounds.filter(({ round }) => round > job.round).toReversed();
+  const first = await read(jobId);
+  const later = (first.rounds ?? []).filter(({ round }) => round > first.job.round).toReversed();
   for (const { jobId: id, status } of later) {
     if (status === 'canceled') continue;
-    const { job: round } = await read(id);
-    if (activeStatuses.includes(status) || round.evidence?.branch === name) return round;
+    const round = await read(id);
+    const isHere = round.job.evidence?.branch === name;
+    if (activeStatuses.includes(status) || isHere) return round;
   }
-  return job;
+  return first;
 }
 
 /** The document of a branch for programs. */
-export function workJson({ branch, job, verdict }: Work) {
+export function workJson({ branch, job, verdict, state }: Work) {
   const { name, isCheckedOut, isMerged, ...fields } = branch;
   return {
     branch: name,
@@ -125,6 +128,7 @@ export function workJson({ branch, job, verdict }: Work) {
     checkedOut: isCheckedOut,
     status: job?.status ?? null,
     verdict,
+    state: state?.state ?? null,
     title: job?.title ?? null,
   };
 }

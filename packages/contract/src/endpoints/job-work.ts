@@ -32,7 +32,7 @@ export const Work = Type.Object({
   workJobId: Id('job', 'The first job of the work. It names the work.'),
   state: OneOf(workStates),
   jobId: Id('job', 'The latest round that was not canceled: the one to approve and to land.'),
-  commitSha: Nullable(Text(64, { description: 'Its commit. Null: there is none to approve.' })),
+  commitSha: Nullable(Text(64, { description: 'Its commit. Null: it has nothing to approve.' })),
   verdict: Nullable(
     OneOf(verdicts, {
       description: 'Its verdict. unverified: no checks are configured; it may be approved.',
@@ -84,7 +84,7 @@ export const Work = Type.Object({
 });
 export type Work = Static<typeof Work>;
 
-/** What an agent says of a landing, with the completion of its job. */
+/** The result of a landing as its agent tells it, with the completion of its job. */
 export const LandingResult = Type.Object({
   result: OneOf(['landed', 'pull_request', 'conflicts'], {
     description:

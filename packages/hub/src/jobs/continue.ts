@@ -240,8 +240,8 @@ function requirementsOf(
 }
 
 /**
- * Reserves a round or a landing for the agent that ran the round before. For a while, if that agent is online;
- * for good, if no other machine has the branch.
+ * Reserves a round or a landing for the agent that ran the round before. For a while, if that agent
+ * is online; for good, if no other machine has the branch.
  */
 export async function findPreference(
   tx: Tx,

@@ -87,7 +87,7 @@ function resultOf(latest: WholeJob): Pick<Work, 'commitSha' | 'verdict'> {
   return { commitSha: isResult ? commitSha : null, verdict: latest.verdict };
 }
 
-/** What the latest round lacks for an approval without an override. */
+/** The sentences on what the latest round lacks for an approval without an override. */
 async function listMissing(
   { hooks }: Pick<HookDeps, 'hooks'>,
   reader: Reader,

@@ -5,7 +5,7 @@ import { findJob, type JobRecord } from './require-job.ts';
 import { markEnded, readWorkRow, writeWork } from './store-works.ts';
 
 /**
- * Voids the approval of a work that goes on, and opens one that has ended.
+ * Voids the approval of a work that is continued, and opens one that has ended.
  *
  * @throws HubError INVALID_REQUEST: it lands.
  */

@@ -8,9 +8,9 @@ import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
  * of several that are merged, for any filter and any number of jobs.
  *
  * Indexes answer any combination of statuses, kind and repository; a lane is one repository and one
- * kind. Other filters (a time, a text, the end of the work; a run, an agent or a creator together with another filter)
- * examine a bounded number of jobs a page, so a page may have fewer jobs than its limit, or none,
- * although more follow.
+ * kind. Other filters (a time, a text, the end of the work; a run, an agent or a creator together
+ * with another filter) examine a bounded number of jobs a page, so a page may have fewer jobs than
+ * its limit, or none, although more follow.
  */
 
 export interface JobFilter {

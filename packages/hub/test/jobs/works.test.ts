@@ -259,7 +259,7 @@ test('of two approvals, two landings, and a round beside them, one goes first', 
   assert.equal(raced.filter(({ status }) => status === 'fulfilled').length, 1);
   const work = await h.work(jobId);
   const isLanding = work.landing !== null && work.landing.status === 'pending';
-  assert.notEqual(isLanding, work.state === 'open', 'it lands, or goes on');
+  assert.notEqual(isLanding, work.state === 'open', 'it lands, or is continued');
 });
 
 test('of an approval and a round, the round has the last word', async (t) => {

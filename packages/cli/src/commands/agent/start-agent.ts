@@ -201,12 +201,15 @@ function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
 }
 
 function landingOf(plan: RepositoryPlan): LandingOptions {
-  const { checks, checkLimit, repositoryChecks, push, pullRequest } = plan;
+  const { checks, checkLimit, repositoryChecks, push, pullRequest, landInto, landBy } = plan;
   return {
     checks: checks.map(({ value }) => ({ timeLimitMs: checkLimit.value, ...value })),
     repositoryChecks: repositoryChecks.value,
     ...(push.value ? { push: true } : {}),
     ...(pullRequest.value ? { pullRequest: true } : {}),
+    ...(landInto === undefined ? {} : { into: landInto.value }),
+    ...(plan.pushBase.value ? { pushBase: true } : {}),
+    by: landBy.value,
   };
 }
 

@@ -313,7 +313,7 @@ export interface JobsTable {
   work_ended: 'landed' | 'closed' | null;
 }
 
-/** What people have decided of a piece of work, and how it landed. */
+/** The decisions of people on a piece of work, and how it landed. */
 export interface WorksTable {
   workspace_id: string;
   /** The first job of the work. */

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { agentDefaults, CHECK_LIMIT_MS_DEFAULT, type CheckCommand } from '@signalbox/agent';
+import {
+  agentDefaults,
+  CHECK_LIMIT_MS_DEFAULT,
+  type CheckCommand,
+  type LandingWay,
+} from '@signalbox/agent';
 import { configDirectory } from '../../../hub/config-file.ts';
 import { canAskPeople, type Permissions, type ToolChoice } from '../choose-executor.ts';
 import type { StartOptions } from '../start-options.ts';
@@ -29,6 +34,10 @@ export interface RepositoryPlan {
   repositoryChecks: Sourced<boolean>;
   push: Sourced<boolean>;
   pullRequest: Sourced<boolean>;
+  /** Absent: `base`, or the branch that the clone has checked out. */
+  landInto?: Sourced<string> | undefined;
+  landBy: Sourced<LandingWay>;
+  pushBase: Sourced<boolean>;
   environment: Readonly<Record<string, Sourced<string>>>;
 }
 
@@ -102,6 +111,7 @@ function planRepository(
   own: RepositorySettings = {},
 ): RepositoryPlan {
   const share = { ...config.share?.value, ...own.share?.value };
+  const landing = { ...config.landing?.value, ...own.landing?.value };
   return {
     tool: planTool(options, (own.tool ?? config.tool)?.value ?? {}),
     hold: own.hold ?? config.hold ?? byDefault(agentDefaults.holdMs),
@@ -118,6 +128,9 @@ function planRepository(
     repositoryChecks: own['repository-checks'] ?? config['repository-checks'] ?? byDefault(false),
     push: flag(options.push, '--push') ?? own.push ?? config.push ?? byDefault(false),
     pullRequest: flag(options.pr, '--pr') ?? own.pr ?? config.pr ?? byDefault(false),
+    landInto: landing.into,
+    landBy: landing.by ?? byDefault('merge'),
+    pushBase: landing.push ?? byDefault(false),
     environment: { ...config.environment?.value, ...own.environment?.value },
   };
 }

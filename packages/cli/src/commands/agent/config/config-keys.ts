@@ -9,6 +9,7 @@ import {
   type CheckCommand,
   claudePermissionModes,
   codexSandboxes,
+  landingWays,
   PermissionFileError,
   type PermissionRule,
   parsePermissionRule,
@@ -214,6 +215,8 @@ const share = mapOf({
   changes: oneOf(['names', 'stat', 'patch']),
 });
 
+const landing = mapOf({ into: text, by: oneOf(landingWays), push: toggle });
+
 /** Settings of a repository. At the top of the file they hold for all repositories. */
 const repositoryKeys = {
   tool,
@@ -227,6 +230,7 @@ const repositoryKeys = {
   'repository-checks': toggle,
   push: toggle,
   pr: toggle,
+  landing,
   environment,
 };
 
@@ -247,13 +251,14 @@ const agentKeys = {
 
 const underTool = Object.fromEntries(Object.keys(toolKeys).map((name) => [name, 'under tool']));
 const underShare = { approvals: 'under share', changes: 'under share' };
+const underLanding = { into: 'under landing', by: 'under landing' };
 const atTop = Object.fromEntries(
   Object.keys(agentKeys).map((name) => [name, 'at the top of the file, to the agent as a whole']),
 );
 
 const repository = mapOf(
   { path, id: text, ...repositoryKeys },
-  { ...underTool, ...underShare, ...atTop },
+  { ...underTool, ...underShare, ...underLanding, ...atTop },
   ({ path: clone, id }, place, node) => {
     if ((clone === undefined) === (id === undefined)) {
       place.report(node, `${place.key} must have either path, a linked clone, or id.`);
@@ -264,7 +269,13 @@ const repository = mapOf(
 /** The whole file. */
 export const agentConfig = mapOf(
   { ...agentKeys, ...repositoryKeys, repositories: listOf(repository) },
-  { ...underTool, ...underShare, path: 'under repositories', id: 'under repositories' },
+  {
+    ...underTool,
+    ...underShare,
+    ...underLanding,
+    path: 'under repositories',
+    id: 'under repositories',
+  },
   (config, place) => refuseIdle(config, place),
 );
 

@@ -81,6 +81,9 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
     row('repository-checks', plan.repositoryChecks),
     row('push', plan.push),
     row('pr', plan.pullRequest),
+    row('landing.into', plan.landInto),
+    row('landing.by', plan.landBy),
+    row('landing.push', plan.pushBase),
     ...Object.entries(environment).map(([name, { from }]) => [
       { key: `environment.${name}`, value: null, from },
     ]),

@@ -201,7 +201,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     next_job_id TEXT,
     PRIMARY KEY (workspace_id, job_id, number)
   )`,
-  // What people have decided of a piece of work.
+  // The decisions of people on a piece of work.
   `CREATE TABLE works (
     workspace_id TEXT NOT NULL,
     work_job_id TEXT NOT NULL,
