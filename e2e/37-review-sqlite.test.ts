@@ -58,6 +58,23 @@ const patch = [
   '',
 ].join('\n');
 
+/** What the second round has changed, from a file that the first one has written. */
+const roundSha = 'd'.repeat(40);
+const roundPatch = [
+  'diff --git a/src/orders.ts b/src/orders.ts',
+  '--- a/src/orders.ts',
+  '+++ b/src/orders.ts',
+  '@@ -2,6 +2,5 @@ orders',
+  ' ',
+  ' export function total(list = readAll()): number {',
+  '   let sum = 0;',
+  '-  // Of the first round.',
+  '   for (const { price } of list) sum += price;',
+  '-  return sum + 0;',
+  '+  return sum;',
+  '',
+].join('\n');
+
 describe('the review of a job, in a browser', { skip: browserMissing }, () => {
   let ada: SignedIn;
   let client: Client;
@@ -107,17 +124,24 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     const claimed = await client.jobs.claimNext(place);
     assert.equal(claimed.jobId, jobId);
     const claimGeneration = claimed.claimGeneration ?? 0;
-    const { uploadId, uploadUrl } = await client.uploads.create({
-      workspaceId: place.workspaceId,
-      ...{ fileName: 'job.patch', contentType: 'text/x-diff', sizeBytes: patch.length },
-      job: { jobId, agentId: place.agentId, claimGeneration },
-    });
-    assert.equal((await fetch(uploadUrl, { method: 'PUT', body: patch })).status, 200);
+    const upload = async (text: string) => {
+      const { uploadId, uploadUrl } = await client.uploads.create({
+        workspaceId: place.workspaceId,
+        ...{ fileName: 'job.patch', contentType: 'text/x-diff', sizeBytes: text.length },
+        job: { jobId, agentId: place.agentId, claimGeneration },
+      });
+      assert.equal((await fetch(uploadUrl, { method: 'PUT', body: text })).status, 200);
+      return { uploadId, sizeBytes: text.length };
+    };
+    const isLater = (claimed.job?.round ?? 1) > 1;
+    const ofRound = isLater && {
+      ...{ roundBaseSha: roundSha, roundPatch: await upload(roundPatch) },
+    };
     const check = { name: 'lint', command: 'lint', durationMs: 9, exitCode: 1 };
     await client.jobs.complete({
       ...{ ...place, jobId, claimGeneration, outcome: 'done', message: 'Summed.' },
       evidence: {
-        ...{ baseSha, commitSha, branch, patch: { uploadId, sizeBytes: patch.length } },
+        ...{ baseSha, commitSha, branch, patch: await upload(patch), ...ofRound },
         changedFiles: ['src/orders.ts', 'docs/orders.md', 'package-lock.json', 'docs/logo.png'],
         checks: [{ ...check, outcome: 'failed', output: 'src/orders.ts:5:3: no loops, please' }],
       },
@@ -239,6 +263,45 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await audit(phonePage, 'review-fates-phone');
   });
 
+  it('shows what has changed since the round before, with the same threads', async () => {
+    await page.getByRole('link', { name: 'Since round 1' }).click();
+    await page.getByText('0 of 1 file viewed').waitFor();
+    assert.match(page.url(), /since=round/);
+    await page.getByText('// Of the first round.', { exact: true }).waitFor();
+    const thread = page.getByRole('region', { name: /lines 4 to 5$/ });
+    await thread.getByText('Git: lines untouched').waitFor();
+    assert.equal(await thread.getByText('let sum = 0').count(), 0, 'it is below its lines');
+    assert.equal(
+      await page.getByRole('button', { name: /^Comment on line \d+, deleted/ }).count(),
+      0,
+    );
+    await page.getByRole('button', { name: /^Line 5, deleted: \/\/ Of the first/ }).waitFor();
+    await audit(page, 'review-since-desktop');
+    await page.getByRole('button', { name: /^Comment on line 6, added/ }).click();
+    const form = page.getByRole('form', { name: 'New comment' });
+    await form.getByRole('textbox').fill('Round it.');
+    await form.getByRole('button', { name: 'Save draft' }).click();
+    await form.waitFor({ state: 'detached' });
+    const { comments } = await client.reviewComments.list({ ...place, jobId: secondId });
+    const draft = comments.find(({ text }) => text === 'Round it.');
+    assert.deepEqual(
+      [draft?.path, draft?.side, draft?.startLine, draft?.lines],
+      ['src/orders.ts', 'result', 6, '  return sum;'],
+    );
+    const written = page.getByRole('region', { name: /src\/orders.ts, line 6$/ });
+    await written.getByRole('button', { name: 'Remove' }).click();
+    await written.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByText('0 of 1 file viewed').waitFor();
+    await phonePage.goto(`${pathOf(secondId)}&since=round`);
+    await phonePage.getByText('Git: lines untouched').waitFor();
+    await audit(phonePage, 'review-since-phone');
+    await page.getByRole('link', { name: 'Whole work' }).click();
+    await page.getByText('0 of 4 files viewed').waitFor();
+    assert.doesNotMatch(page.url(), /since/);
+    await phonePage.goto(pathOf(secondId));
+  });
+
   it('resolves a thread and replies in another, seen by both reviewers', async () => {
     const thread = page.getByRole('region', { name: /lines 4 to 5$/ });
     await thread.getByRole('button', { name: 'Reply' }).click();
@@ -263,12 +326,20 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     const rows = page.getByRole('table').getByRole('row');
     await rows.nth(1).getByText('0 of 1 passed').waitFor();
     await rows.nth(2).getByText('Pending').waitFor();
+    await complete(other);
+    await rows.nth(2).getByText('0 of 1 passed').waitFor();
+    await page
+      .getByRole('button', { name: /^Line 3, added/ })
+      .nth(1)
+      .waitFor();
+    await page.getByRole('heading', { name: 'Changes of two variants' }).scrollIntoViewIfNeeded();
     await audit(page, 'review-variants-desktop');
     await rows.nth(1).getByRole('button', { name: 'Choose 1. any tool' }).click();
     await rows.nth(1).getByText('Chosen', { exact: true }).waitFor();
-    await rows.nth(2).getByText('Canceled').waitFor();
+    await rows.nth(2).getByText('Not chosen').waitFor();
     await phonePage.goto(`/w/${owner.workspaceSlug}/jobs/${other}`);
     await phonePage.getByText('Not chosen').waitFor();
+    await phonePage.getByRole('heading', { name: 'Changes of two variants' }).waitFor();
     await audit(phonePage, 'review-variants-phone');
   });
 

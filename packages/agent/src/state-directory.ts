@@ -10,7 +10,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
- * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, process.json, evidence.git/,
+ * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json, evidence.git/,
  *                 worktree/ and tool/, which belong to the tool and have its result.json, and
  *                 notes/, where programs of the agent write beside the tool (report.ndjson),
  *                 and attachments/, the files of the job
@@ -41,6 +41,8 @@ export interface JobDirectory {
   readonly logFile: string;
   /** The patch that is uploaded with the result. */
   readonly patchFile: string;
+  /** The patch of a later round alone. */
+  readonly roundPatchFile: string;
   readonly resultFile: string;
   readonly reportFile: string;
   readonly processFile: string;
@@ -90,6 +92,7 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     promptFile: join(path, 'prompt.txt'),
     logFile: join(path, 'log.ndjson'),
     patchFile: join(path, 'changes.patch'),
+    roundPatchFile: join(path, 'round.patch'),
     toolFiles: join(path, 'tool'),
     resultFile: join(path, 'tool', 'result.json'),
     notes: join(path, 'notes'),

@@ -27,11 +27,15 @@ after(async () => await place.end());
 
 async function makeWork(command: string, share: string): Promise<string> {
   const jobId = await enqueueJob(place, repoId, 'Change it');
+  await runAgent(command, share);
+  return jobId.slice(-8);
+}
+
+async function runAgent(command: string, share: string): Promise<void> {
   const stateDir = join(place.directory, 'agent');
   const settings = configFlag(place, { 'state-dir': stateDir, share: { changes: share } });
   const agent = await place.run(['agent', 'start', '--once', '--tool', command, ...settings]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
-  return jobId.slice(-8);
 }
 
 test('job diff shows the shared patch where the branch of the job is not', async () => {
@@ -52,6 +56,22 @@ test('job diff shows the shared patch where the branch of the job is not', async
   // The clone has the branch, so git itself shows it.
   const inClone = await place.run(['job', 'diff', id], { cwd: clone });
   assert.equal(inClone.stderr, '');
+});
+
+test('job diff shows what the latest round has changed, in the clone and elsewhere', async () => {
+  const command = 'if [ -e one.txt ]; then echo two > two.txt; else echo one > one.txt; fi';
+  const first = await makeWork(command, 'patch');
+  const next = await place.run(['job', 'continue', first, 'And two', '--json']);
+  assert.equal(next.exitCode, exitCodes.ok, next.stderr);
+  const id: string = JSON.parse(next.stdout).job.jobId;
+  await runAgent(command, 'patch');
+  for (const cwd of [place.directory, clone]) {
+    const diff = (...options: string[]) => place.run(['job', 'diff', id, ...options], { cwd });
+    const round = await diff('--since-round');
+    assert.match(round.stdout, /^\+two$/m, round.stderr);
+    assert.doesNotMatch(round.stdout, /one\.txt/);
+    assert.match((await diff()).stdout, /^\+one$/m);
+  }
 });
 
 test('without a shared patch, job diff says what to do', async () => {

@@ -18,6 +18,18 @@ describe('a change of a record', () => {
     expect(isMadeOld(['job', 'ws_1', 'job_2'], { kind: 'uncertainty', id: 'unc_1' })).toBe(true);
     expect(isMadeOld(['members', 'ws_1'], job)).toBe(false);
   });
+
+  test('makes the page of a round old, if it is of its work or its landing', () => {
+    const key = ['job', 'ws_1', 'job_3'];
+    const landing = { jobId: 'job_4' };
+    const data = { rounds: [{ jobId: 'job_2' }], work: { workJobId: 'job_1', landing } };
+    for (const id of ['job_1', 'job_2', 'job_4']) {
+      expect(isMadeOld(key, { kind: 'job', id }, data)).toBe(true);
+    }
+    expect(isMadeOld(key, { kind: 'reviewComment', id: 'job_1' }, data)).toBe(true);
+    expect(isMadeOld(key, { kind: 'job', id: 'job_5' }, data)).toBe(false);
+    expect(isMadeOld(key, { kind: 'jobEvents', id: 'job_4' }, data)).toBe(false);
+  });
 });
 
 describe('changed queries', () => {

@@ -122,7 +122,7 @@ test('a thread of this round is at its lines; one of another round where git has
     commentOn({ commentId: 'com_4', jobId: 'job_0' }),
     commentOn({ commentId: 'com_5', jobId: 'job_0', path: 'gone.ts' }),
   ]);
-  const placed = placeThreads('job_1', threads, files);
+  const placed = placeThreads({ jobId: 'job_1', since: 'work' }, threads, files);
   const idsOf = (found: typeof threads | undefined) => found?.map(({ first }) => first.commentId);
   expect(idsOf(placed.byLine.get(lineKey('src/a.ts', 'result', 3)))).toEqual(['com_1']);
   expect(threads[0]?.replies.map(({ text }) => text)).toEqual(['And here?']);
@@ -130,6 +130,18 @@ test('a thread of this round is at its lines; one of another round where git has
   // Its lines look the same, but no agent has told where they are: nothing is guessed.
   expect(idsOf(placed.byFile.get('src/a.ts'))).toEqual(['com_4']);
   expect(idsOf(placed.elsewhere)).toEqual(['com_5']);
+});
+
+test('in the changes of a round, comments on the file before the work are beside the file', () => {
+  const onBase = { side: 'base', path: 'old.ts', startLine: 8, endLine: 8 } as const;
+  const threads = threadsOf([commentOn({}), commentOn({ commentId: 'com_2', ...onBase })]);
+  const key = lineKey('old.ts', 'base', 8);
+  expect(placeThreads({ jobId: 'job_1', since: 'work' }, threads, files).byLine.has(key)).toBe(
+    true,
+  );
+  const { byLine, byFile } = placeThreads({ jobId: 'job_1', since: 'round' }, threads, files);
+  expect([...byLine.keys()]).toEqual([lineKey('src/a.ts', 'result', 3)]);
+  expect(byFile.get('new.ts')?.map(({ first }) => first.commentId)).toEqual(['com_2']);
 });
 
 test('failed checks and findings that name a line of a changed file are on that line', () => {

@@ -145,14 +145,14 @@ type Completion = NonNullable<Awaited<ReturnType<typeof runJob>>['completion']>;
 async function putResult(
   options: HeldJobOptions,
   completion: Completion,
-  { patch, answers }: Pick<JobEnd, 'patch' | 'answers'>,
+  { patches, answers }: Pick<JobEnd, 'patches' | 'answers'>,
   logLoop: LogLoop,
 ): Promise<void> {
   const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
   await options.outbox.add({
     attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     completion,
-    ...(patch === null ? {} : { patch }),
+    ...patches,
     ...(answers.length === 0 ? {} : { answers }),
     logOffset: logLoop.uploadedBytes(),
     createdAt: new Date(options.settings.clock.nowMs()).toISOString(),

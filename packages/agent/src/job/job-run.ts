@@ -19,11 +19,12 @@ import {
   removeWorktree,
   type Worktree,
 } from '../git/git-worktree.ts';
-import { countLines, makePatch } from '../git/shared-changes.ts';
+import { type CommitRange, countLines, makePatch } from '../git/shared-changes.ts';
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { findConflicts } from '../landing/find-conflicts.ts';
 import { landWork } from '../landing/land-work.ts';
+import type { PatchToUpload, SharedPatches } from '../loops/outbox.ts';
 import { nameOf } from '../offered-tools.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
@@ -74,8 +75,8 @@ export interface JobStop {
 export interface JobEnd {
   /** The request to send; null when this agent may not report (canceled, lease lost). */
   completion: CompleteBody | null;
-  /** The patch to upload with it: the job's `patchFile`. Null: nothing is shared. */
-  patch: { filesOmitted: number } | null;
+  /** The patches to upload with it. */
+  patches: SharedPatches;
   /** Of the tool, to review comments; sent before the completion. */
   answers: readonly CommentAnswer[];
   /** The tool's own failure, for every outcome of the job. */
@@ -97,10 +98,10 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
   try {
     let result = await readOutcome(work, options);
     let evidence: GitEvidence = { changedFiles: [] };
-    let patch: JobEnd['patch'] = null;
+    let patches: SharedPatches = {};
     try {
       evidence = await saveWork(work, stopOf(options.signal)?.reason ?? null);
-      ({ evidence, patch } = await shareChanges(work, evidence));
+      ({ evidence, patches } = await shareChanges(work, evidence));
     } catch (error) {
       isKept = true;
       const failure = await keepWork(work, error);
@@ -123,7 +124,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
     const clean = () => (isLeft ? Promise.resolve() : cleanUp(work));
-    return { completion, patch, answers: answersOf(work), toolFailure, cleanUp: clean };
+    return { completion, patches, answers: answersOf(work), toolFailure, cleanUp: clean };
   } finally {
     await work.log.close();
   }
@@ -258,25 +259,42 @@ async function publish(work: JobWork, worktree: Worktree, commitSha: string): Pr
 
 /** Adds to the evidence what people at the hub may see of the changes. */
 async function shareChanges(
-  { worktree, repository, redactor, directory, log }: JobWork,
+  work: JobWork,
   evidence: GitEvidence,
-): Promise<{ evidence: GitEvidence; patch: JobEnd['patch'] }> {
+): Promise<{ evidence: GitEvidence; patches: SharedPatches }> {
+  const { worktree, repository, directory } = work;
   const { shareChanges: share = 'stat' } = repository;
-  const { commitSha, baseSha } = evidence;
+  const { commitSha, baseSha, roundBaseSha } = evidence;
   const isShared = share !== 'names' && worktree !== undefined;
   if (!isShared || commitSha === undefined || baseSha === undefined) {
-    return { evidence, patch: null };
+    return { evidence, patches: {} };
   }
   const range = { mirror: worktree.mirror, baseSha, commitSha };
   const counted = { ...evidence, files: await countLines(range) };
-  if (share === 'stat') return { evidence: counted, patch: null };
+  if (share === 'stat') return { evidence: counted, patches: {} };
+  const patch = await writePatch(work, range, directory.patchFile);
+  if (patch === null || roundBaseSha === undefined) {
+    return { evidence: counted, patches: patch === null ? {} : { patch } };
+  }
+  const ofRound = { ...range, baseSha: roundBaseSha };
+  const roundPatch = await writePatch(work, ofRound, directory.roundPatchFile);
+  const patches = { patch, ...(roundPatch === null ? {} : { roundPatch }) };
+  return { evidence: counted, patches };
+}
+
+/** Returns null if there is nothing to share. */
+async function writePatch(
+  { redactor, log }: JobWork,
+  range: CommitRange,
+  file: string,
+): Promise<PatchToUpload | null> {
   const patch = await makePatch(range, redactor);
   if (patch === null || patch.text === '') {
     await log.note('signalbox: the changes are too large to be shared as a patch.');
-    return { evidence: counted, patch: null };
+    return null;
   }
-  await writeFile(directory.patchFile, patch.text, { mode: 0o600 });
-  return { evidence: counted, patch: { filesOmitted: patch.filesOmitted } };
+  await writeFile(file, patch.text, { mode: 0o600 });
+  return { filesOmitted: patch.filesOmitted };
 }
 
 /** Keeps the session of the tool for the next round of the work, which can also do without it. */

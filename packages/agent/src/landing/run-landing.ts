@@ -38,7 +38,7 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
           ...(found.landing === undefined ? {} : { landing: found.landing }),
         };
     const clean = () => cleanUp(work);
-    return { completion, patch: null, answers: [], toolFailure: null, cleanUp: clean };
+    return { completion, patches: {}, answers: [], toolFailure: null, cleanUp: clean };
   } finally {
     await work.log.close();
   }

@@ -3,7 +3,7 @@ import { ApiError } from '@signalbox/sdk';
 import { type Failure, type HubClient, judgeFailure } from '../hub-client.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { uploadLogBatch } from './log-upload.ts';
-import type { Outbox, OutboxEntry } from './outbox.ts';
+import type { Outbox, OutboxEntry, SharedPatches } from './outbox.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -16,13 +16,14 @@ export type Settlement =
 interface ResultPlace {
   logFile: string;
   patchFile: string;
+  roundPatchFile: string;
   outbox: Pick<Outbox, 'put'>;
 }
 
 /**
- * Sends the rest of an attempt's output, the answers to review comments and the patch, then the
+ * Sends the rest of an attempt's output, the answers to review comments and the patches, then the
  * result; in this order, because the hub rejects the others of a finished job, and the result names
- * the upload. Returns the hub's answer, or the failure if there is no answer yet.
+ * the uploads. Returns the hub's answer, or the failure if there is no answer yet.
  */
 export async function deliverEntry(
   client: HubClient,
@@ -41,7 +42,8 @@ export async function deliverEntry(
   try {
     const options = { signal: stopping, timeoutMs: CALL_TIMEOUT_MS };
     await sendAnswers(client, entry, options);
-    const { completion } = await sendPatch(client, entry, place, options);
+    const named = await sendPatch(client, entry, 'patch', place, options);
+    const { completion } = await sendPatch(client, named, 'roundPatch', place, options);
     const answer = await client.jobs.complete(completion, options);
     return { accepted: true, status: answer.result.status };
   } catch (error) {
@@ -88,25 +90,28 @@ export function substituteFor(
 const UPLOAD_FAILURES_MAX = 3;
 
 /**
- * Uploads the patch and names it in the result. An upload that is refused, or fails again and
- * again, must not block the result, which then says why it has no patch.
+ * Uploads a patch and names it in the result. An upload that is refused, or fails again and again,
+ * must not block the result, which then says why it has no patch.
  *
  * @returns the entry with its final evidence. It is stored, so a repetition uploads nothing twice.
  */
 async function sendPatch(
   client: HubClient,
-  { patch, ...entry }: OutboxEntry,
-  { patchFile, outbox }: ResultPlace,
+  entry: OutboxEntry,
+  name: keyof SharedPatches,
+  { outbox, ...files }: ResultPlace,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<OutboxEntry> {
+  const { [name]: patch, ...rest } = entry;
   if (patch === undefined) return entry;
   const { workspaceId, key, jobId, agentId, claimGeneration } = entry.attempt;
   const job = { jobId, agentId, claimGeneration };
-  const draft = { workspaceId, job, fileName: `${key}.patch`, contentType: 'text/x-diff' };
+  const fileName = name === 'patch' ? `${key}.patch` : `${key}-round.patch`;
+  const draft = { workspaceId, job, fileName, contentType: 'text/x-diff' };
   const { filesOmitted, failures = 0 } = patch;
   let shared: object;
   try {
-    const bytes = await readFile(patchFile);
+    const bytes = await readFile(files[`${name}File`]);
     const uploadId = await uploadBytes(client, draft, bytes, options);
     const omitted = filesOmitted > 0 ? { filesOmitted } : {};
     shared = { uploadId, sizeBytes: bytes.length, ...omitted };
@@ -114,14 +119,14 @@ async function sendPatch(
     const judgement = judgeUpload(error);
     if (judgement === 'hub_away') throw error;
     if (judgement === 'failed' && failures + 1 < UPLOAD_FAILURES_MAX) {
-      await outbox.put({ ...entry, patch: { filesOmitted, failures: failures + 1 } });
+      await outbox.put({ ...rest, [name]: { filesOmitted, failures: failures + 1 } });
       throw error;
     }
     shared = { refused: (error as Error).message };
   }
   const { evidence } = entry.completion;
-  const completion = { ...entry.completion, evidence: { ...evidence, patch: shared } };
-  const named = { ...entry, completion };
+  const completion = { ...entry.completion, evidence: { ...evidence, [name]: shared } };
+  const named = { ...rest, completion };
   await outbox.put(named);
   return named;
 }

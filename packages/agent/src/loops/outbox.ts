@@ -10,12 +10,22 @@ import {
   writeFileDurably,
 } from '../state-directory.ts';
 
+/** A patch in the job's directory that the evidence is to name. */
+export interface PatchToUpload {
+  filesOmitted: number;
+  failures?: number;
+}
+
+export interface SharedPatches {
+  patch?: PatchToUpload;
+  /** Of a later round alone. */
+  roundPatch?: PatchToUpload;
+}
+
 /** A result to deliver, and where its remaining output begins. */
-export interface OutboxEntry {
+export interface OutboxEntry extends SharedPatches {
   attempt: Attempt;
   completion: CompleteBody;
-  /** The patch in the job's directory that the evidence is to name. */
-  patch?: { filesOmitted: number; failures?: number };
   /** Of the tool, to review comments. */
   answers?: readonly CommentAnswer[];
   /** Bytes of the attempt's log file that the hub has received. */

@@ -100,6 +100,35 @@ test('commits of a person on the branch are kept, and the tool is told of them',
   assert.match(h.lastPrompt(), /to which a person has added 2 commits: keep them/);
 });
 
+test('a later round shares a patch of its own, without commits of people before it', async (t) => {
+  const h = await setupAcp(t);
+  const { workspaceId, clone, repoId, client, directory } = h;
+  await h.start({ repositories: [{ repoId, path: clone, shareChanges: 'patch' }] });
+  const jobId = await h.enqueue('write one.txt; say One.');
+  const first = await h.until(jobId, 'done');
+  assert.equal(first.evidence?.roundPatch, undefined, 'a first round is the work');
+  const place = join(directory, 'person');
+  git(clone, 'worktree', 'add', '--quiet', place, String(first.evidence?.branch));
+  git(place, 'mv', 'README.md', 'person.md');
+  git(place, 'commit', '--quiet', '-m', 'By hand');
+  git(clone, 'worktree', 'remove', place);
+  const { job } = await client.jobs.continue({ workspaceId, jobId, message: 'write two.txt' });
+  const second = await h.until(job.jobId, 'done');
+  const read = async (since: 'work' | 'round') => {
+    const answer = await client.jobs.patch({ workspaceId, jobId: second.jobId, since });
+    const names = [...(answer.patch ?? '').matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, name]) => name);
+    const renamed = /rename to (.*)/.exec(answer.patch ?? '')?.[1];
+    return { names, renamed, baseSha: answer.baseSha };
+  };
+  const { baseSha, roundBaseSha } = second.evidence ?? {};
+  assert.deepEqual(await read('work'), {
+    ...{ names: ['one.txt', 'two.txt'], renamed: 'person.md', baseSha },
+  });
+  assert.deepEqual(await read('round'), {
+    ...{ names: ['two.txt'], renamed: undefined, baseSha: roundBaseSha },
+  });
+});
+
 test('a branch that is merged, or deleted, is begun again from the base', async (t) => {
   const h = await setup(t);
   git(h.clone, 'merge', '--quiet', '--squash', h.branch);

@@ -11,14 +11,20 @@ import { colorPatch, readSharedPatch, type SharedPatch } from '../work/shared-pa
 import { addWorkOptions, openWork } from '../work/work-command.ts';
 import type { Work } from '../work/work-view.ts';
 
+interface DiffOptions {
+  stat?: true;
+  sinceRound?: true;
+}
+
 /**
  * `signalbox job diff JOB`: shows what a job has changed, by its branch in the clone of the current
  * directory. Without the branch, shows the patch that its agent shares, if it does. With `--json`:
  * `{ok, branch, baseSha, commitSha, files}`, or `{ok, branch: null, …, patch, filesOmitted}`.
  */
-export const command = defineCommand<HubOptions & { stat?: true }>({
+export const command = defineCommand<HubOptions & DiffOptions>({
   describe(program) {
     program.option('--stat', 'only the names of files, with the numbers of changed lines');
+    program.option('--since-round', 'only what the latest round has changed');
     addWorkOptions(program);
     addExamples(program, [
       ['signalbox job diff 8f3a1c2d', 'as git shows it, with your pager'],
@@ -34,9 +40,17 @@ export const command = defineCommand<HubOptions & { stat?: true }>({
       return null;
     });
     if (opened !== null) return await showBranch(io, opened, options);
-    return await showPatch(io, await readSharedPatch(io, options, reference), options);
+    return await showPatch(
+      io,
+      await readSharedPatch(io, options, reference, sinceOf(options)),
+      options,
+    );
   },
 });
+
+function sinceOf({ sinceRound }: DiffOptions): 'work' | 'round' {
+  return sinceRound ? 'round' : 'work';
+}
 
 /** The branch may be on another machine. */
 const elsewhere = ['NOT_A_CLONE', 'WORK_NOT_FOUND'];
@@ -44,11 +58,12 @@ const elsewhere = ['NOT_A_CLONE', 'WORK_NOT_FOUND'];
 async function showBranch(
   io: Io,
   { clone, work }: { clone: Clone; work: Work },
-  options: { stat?: true },
+  options: DiffOptions,
 ): Promise<ExitCode | undefined> {
   const { name: branch, commitSha } = work.branch;
-  const { baseSha: knownBase } = readEvidence(work.job?.evidence ?? null);
-  const baseSha = await findBase(clone, work.branch, knownBase);
+  const { baseSha: knownBase, roundBaseSha } = readEvidence(work.job?.evidence ?? null);
+  const isOfRound = options.sinceRound && roundBaseSha !== null;
+  const baseSha = isOfRound ? roundBaseSha : await findBase(clone, work.branch, knownBase);
   if (io.json) {
     const files = await countChanges(clone, baseSha, commitSha);
     io.printJson({ ok: true, branch, baseSha, commitSha, files });
@@ -63,7 +78,7 @@ async function showBranch(
 async function showPatch(
   io: Io,
   { jobId, patch, ...facts }: SharedPatch,
-  options: { stat?: true },
+  options: DiffOptions,
 ): Promise<ExitCode | undefined> {
   const { filesOmitted } = facts;
   if (io.json) return io.printJson({ ok: true, jobId, branch: null, ...facts, patch });

@@ -49,6 +49,8 @@ export interface ShownFinding {
 export interface ShownEvidence {
   branch: string | null;
   baseSha: string | null;
+  /** Null: of a first round, or not known. */
+  roundBaseSha: string | null;
   checks: ShownCheck[];
   gaps: string[];
   findings: ShownFinding[];
@@ -57,10 +59,12 @@ export interface ShownEvidence {
 }
 
 export function readEvidence(evidence: Evidence | null): ShownEvidence {
-  const { branch, baseSha, checks, gaps, findings, pushedTo, pullRequestUrl } = evidence ?? {};
+  const { branch, baseSha, roundBaseSha, checks, gaps, findings, pushedTo, pullRequestUrl } =
+    evidence ?? {};
   return {
     branch: textOf(branch),
     baseSha: textOf(baseSha),
+    roundBaseSha: textOf(roundBaseSha),
     checks: listOf(checks).map(readCheck),
     gaps: listOf(gaps).filter((gap) => typeof gap === 'string'),
     findings: listOf(findings).map(readFinding),

@@ -1,4 +1,4 @@
-import type { PatchAbsence } from '@signalbox/contract';
+import type { PatchAbsence, PatchBeginning } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
@@ -29,11 +29,12 @@ export async function readSharedPatch(
   io: Io,
   choice: HubChoice,
   reference: string,
+  since: PatchBeginning,
 ): Promise<SharedPatch> {
   const session = await openHubSession(io, choice);
   const { client, workspaceId } = session;
   const jobId = await findJobId(session, reference, io.signal);
-  const answer = await client.jobs.patch({ workspaceId, jobId }, { signal: io.signal });
+  const answer = await client.jobs.patch({ workspaceId, jobId, since }, { signal: io.signal });
   const { patch, absence, baseSha, commitSha, filesOmitted } = answer;
   if (patch !== null) return { jobId, patch, baseSha, commitSha, filesOmitted };
   const message = `The branch of this job is not in this directory, ${absences[absence ?? 'not_shared']}.`;

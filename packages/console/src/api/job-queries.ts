@@ -1,4 +1,10 @@
-import type { endpoints, JobEvent, JobStatus, RequestOf } from '@signalbox/contract';
+import type {
+  endpoints,
+  JobEvent,
+  JobStatus,
+  PatchBeginning,
+  RequestOf,
+} from '@signalbox/contract';
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { type JobFilters, wireFilters } from '../format/job-filters.ts';
 import { unlessLive } from '../live/live-state.ts';
@@ -81,11 +87,11 @@ export function jobQuery(workspaceId: string, jobId: string) {
   });
 }
 
-/** The changed lines of a job, if its agent shares them. */
-export function jobPatchQuery(workspaceId: string, jobId: string) {
+/** The changed lines of a job, of its work or of its round alone, if its agent shares them. */
+export function jobPatchQuery(workspaceId: string, jobId: string, since: PatchBeginning = 'work') {
   return queryOptions({
-    queryKey: ['job-patch', workspaceId, jobId],
-    queryFn: ({ signal }) => callHub('jobs', 'patch', { workspaceId, jobId }, signal),
+    queryKey: ['job-patch', workspaceId, jobId, since],
+    queryFn: ({ signal }) => callHub('jobs', 'patch', { workspaceId, jobId, since }, signal),
   });
 }
 

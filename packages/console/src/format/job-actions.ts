@@ -43,7 +43,10 @@ export function checkoutCommandOf(branch: string): string {
  * The actions of a person on a job now: the one right action first, then the others.
  */
 export function actionsOf(job: Job): JobAction[] {
-  return [...actionsOfStatus(job), 'duplicate'];
+  const actions = actionsOfStatus(job);
+  // A landing is not repeated: its work is landed again.
+  if (job.landsJobId) return actions.filter((each) => each === 'cancel' || each === 'release');
+  return [...actions, 'duplicate'];
 }
 
 function actionsOfStatus(job: Job): JobAction[] {

@@ -45,6 +45,8 @@ export interface JobFilters {
   mine?: true;
   /** Jobs created within this time. */
   since?: Age;
+  /** Only the jobs of works that have landed or were closed, which are left out otherwise. */
+  ended?: true;
   /** Part of a title or an ID. */
   q?: string;
 }
@@ -65,6 +67,7 @@ export function readJobFilters(search: Record<string, unknown>): JobFilters {
     if (id) filters[name] = id;
   }
   if (search.mine === true) filters.mine = true;
+  if (search.ended === true) filters.ended = true;
   const since = readAge(search.since);
   if (since) filters.since = since;
   const q = textOf(search.q, TEXT_CHARS_MAX);
@@ -99,8 +102,11 @@ export function statusesOf(status: StatusFilter | undefined): readonly JobStatus
 }
 
 /** The filters that lists and counts share, as the hub takes them. */
-export function wireFilters({ kind, repo, agent, run, mine, since }: JobFilters, nowMs: number) {
+export function wireFilters(filters: JobFilters, nowMs: number) {
+  const { kind, repo, agent, run, mine, since, ended, q } = filters;
   return {
+    // Who searches means all of it.
+    ...((ended || q === undefined) && { workEnded: ended === true }),
     ...(kind && { kind }),
     ...(repo && { repoId: repo }),
     ...(agent && { agentId: agent }),

@@ -10,6 +10,8 @@ export interface JobSearch {
   attempt?: number | undefined;
   /** The filter of the log; absent: everything. */
   only?: LogFilter | undefined;
+  /** Of the changes; absent: those of the whole work. */
+  since?: 'round' | undefined;
 }
 
 /** Reads the search parameters of a job's page; unknown values are dropped. */
@@ -21,5 +23,6 @@ export function readJobSearch(search: Record<string, unknown>): JobSearch {
     ...(tab && tab !== 'overview' && { tab }),
     ...(Number.isInteger(attempt) && attempt >= 1 && attempt <= 1_000_000 && { attempt }),
     ...(only && { only }),
+    ...(search.since === 'round' && { since: 'round' as const }),
   };
 }

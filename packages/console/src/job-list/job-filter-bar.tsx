@@ -53,7 +53,16 @@ export function JobFilterBar(props: JobFilterBarProps) {
         options={statusOptions}
         onChange={(status) => onChange({ status })}
       />
-      <MineChip isOn={filters.mine === true} onChange={(mine) => onChange({ mine })} />
+      <SwitchChip
+        word="Mine"
+        isOn={filters.mine === true}
+        onChange={(mine) => onChange({ mine })}
+      />
+      <SwitchChip
+        word="Landed and closed"
+        isOn={filters.ended === true}
+        onChange={(ended) => onChange({ ended })}
+      />
       <FilterChip
         label="Kind"
         value={filters.kind}
@@ -90,8 +99,13 @@ export function JobFilterBar(props: JobFilterBarProps) {
   );
 }
 
-function MineChip(props: { isOn: boolean; onChange: (mine: true | undefined) => void }) {
-  const { isOn, onChange } = props;
+interface SwitchChipProps {
+  word: string;
+  isOn: boolean;
+  onChange: (isOn: true | undefined) => void;
+}
+
+function SwitchChip({ word, isOn, onChange }: SwitchChipProps) {
   return (
     <button
       type="button"
@@ -102,7 +116,7 @@ function MineChip(props: { isOn: boolean; onChange: (mine: true | undefined) => 
         isOn ? 'border-accent/40 bg-accent-soft text-accent' : 'border-dashed text-muted',
       )}
     >
-      Mine
+      {word}
     </button>
   );
 }

@@ -1,7 +1,9 @@
-import type { Evidence, Job, JobRound } from '@signalbox/contract';
+import type { Evidence, Job, JobRound, PatchBeginning, Work } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { jobPatchQuery } from '../api/job-queries.ts';
+import { classNames } from '../class-names.ts';
 import { commandName } from '../format/command-name.ts';
 import { type KnownEvidence, readEvidence } from '../format/evidence.ts';
 import { isFinished } from '../format/job-words.ts';
@@ -13,6 +15,7 @@ import { threadsOf } from '../review/review-threads.ts';
 import { type Review, refusalOf, useReview } from '../review/use-review.ts';
 import { ChangedFiles } from './changed-files.tsx';
 import { Place } from './evidence-card.tsx';
+import { isShownFor, WorkState } from './work-state.tsx';
 
 const PatchReview = lazy(async () => ({
   default: (await import('../review/patch-review.tsx')).PatchReview,
@@ -21,14 +24,20 @@ const PatchReview = lazy(async () => ({
 interface ChangesTabProps {
   job: Job;
   rounds: readonly JobRound[] | undefined;
+  /** Absent: an older hub. */
+  work: Work | undefined;
   slug: string;
   role: string;
+  /** Which changes the address asks for. */
+  since: PatchBeginning;
 }
 
 /** The changes of a job and their review, as far as its agent shares them. The hub has no code. */
-export function ChangesTab({ job, rounds = [], slug, role }: ChangesTabProps) {
+export function ChangesTab({ job, rounds = [], work, slug, role, ...asked }: ChangesTabProps) {
   const refusal = refusalOf(job, rounds, role);
-  const review = useReview({ job, slug, rounds, mayWrite: refusal === undefined });
+  const hasRound = hasRoundPatch(job);
+  const since = hasRound ? asked.since : 'work';
+  const review = useReview({ job, slug, rounds, mayWrite: refusal === undefined, since });
   const evidence = job.evidence && readEvidence(job.evidence);
   if (!evidence || (evidence.files.length === 0 && evidence.commitSha === undefined)) {
     return (
@@ -41,8 +50,10 @@ export function ChangesTab({ job, rounds = [], slug, role }: ChangesTabProps) {
   }
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4 text-sm">
+      {work && isShownFor(job, work) && <WorkState {...{ job, work, slug, role }} />}
       <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4">
         <Place evidence={evidence} />
+        {hasRound && <SinceSwitch review={review} />}
         {refusal !== undefined && <p className="text-muted">{refusal}</p>}
       </section>
       <Patch job={job} review={review} files={<Files evidence={evidence} />} />
@@ -80,6 +91,48 @@ function TotalLines({ files }: { files: KnownEvidence['files'] }) {
   );
 }
 
+/** The agent of a later round shares its own changes, too. */
+function hasRoundPatch({ evidence }: Job): boolean {
+  return evidence?.patch !== undefined && evidence.roundPatch !== undefined;
+}
+
+/** Chooses between the changes of the work and those of its latest round, in the address. */
+function SinceSwitch({ review: { job, rounds, since } }: { review: Review }) {
+  // A round that was canceled has changed nothing.
+  const before = rounds.findLast(({ round, status }) => round < job.round && status !== 'canceled');
+  const words = { work: 'Whole work', round: `Since round ${before?.round ?? job.round - 1}` };
+  return (
+    <div className="grid gap-1">
+      <ul aria-label="Changes shown" className="flex flex-wrap gap-1">
+        {(['work', 'round'] as const).map((each) => (
+          <li key={each}>
+            <Link
+              to="."
+              search={({ since: _, ...now }) => (each === 'work' ? now : { ...now, since: each })}
+              resetScroll={false}
+              aria-current={each === since ? 'true' : undefined}
+              className={classNames(
+                'inline-flex min-h-7 items-center rounded-md px-2 pointer-coarse:min-h-11',
+                each === since
+                  ? 'bg-accent-soft font-medium text-accent'
+                  : 'text-muted hover:bg-hover',
+              )}
+            >
+              {words[each]}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {since === 'round' && (
+        <p className="text-xs text-muted">
+          Commits that people made before the round are not shown. Deleted lines take comments in
+          the whole work only.
+        </p>
+      )}
+    </div>
+  );
+}
+
 interface PatchProps {
   job: Job;
   review: Review;
@@ -90,9 +143,10 @@ interface PatchProps {
 /** The patch, if the repository shares it; else the way to it. */
 function Patch({ job, review, files }: PatchProps) {
   const { workspaceId, jobId } = job;
-  const evidence: Evidence & { patch?: unknown } = job.evidence ?? {};
+  const evidence: Evidence = job.evidence ?? {};
   const isShared = evidence.patch !== undefined;
-  const read = useQuery({ ...jobPatchQuery(workspaceId, jobId), enabled: isShared });
+  const query = jobPatchQuery(workspaceId, jobId, review.since);
+  const read = useQuery({ ...query, enabled: isShared });
   if (!isShared) {
     return (
       <NoPatch review={review} files={files}>
@@ -121,6 +175,7 @@ function Patch({ job, review, files }: PatchProps) {
           the patch: too large, or with a secret. Where the clone is,{' '}
           <code className="font-mono text-xs">
             {commandName()} job diff {jobId}
+            {review.since === 'round' && ' --since-round'}
           </code>{' '}
           shows all.
         </p>

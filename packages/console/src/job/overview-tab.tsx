@@ -1,5 +1,7 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { openQuestionsQuery } from '../api/job-queries.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { viewerReason } from '../parts/form/action-button.tsx';
@@ -15,8 +17,13 @@ import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
 import { LatestOutput } from './latest-output.tsx';
 import { OpenQuestions } from './open-questions.tsx';
-import { VariantsPanel } from './variants-panel.tsx';
+import { nameOf, VariantsPanel } from './variants-panel.tsx';
 import { WorkCard, type WorkOfJob } from './work-card.tsx';
+import { isShownFor, WorkState } from './work-state.tsx';
+
+const VariantsDiff = lazy(async () => ({
+  default: (await import('./variants-diff.tsx')).VariantsDiff,
+}));
 
 /** A longer prompt is folded, so that what follows stays in sight. */
 const PROMPT_FOLD_CHARS = 1_500;
@@ -52,8 +59,12 @@ export function OverviewTab(props: OverviewTabProps) {
             disabledReason={viewerReason(role)}
           />
         )}
+        {job.landsJobId && <LandsNote slug={slug} landsJobId={job.landsJobId} />}
         {job.status === 'canceled' && <CanceledNote job={job} />}
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
+        {props.work.work && isShownFor(job, props.work.work) && (
+          <WorkState job={job} work={props.work.work} slug={slug} role={role} />
+        )}
         {job.status === 'running' && <LatestOutput job={job} />}
         {props.work.variants && (
           <VariantsPanel job={job} variants={props.work.variants} slug={slug} role={role} />
@@ -71,7 +82,34 @@ export function OverviewTab(props: OverviewTabProps) {
           <JobFacts job={job} slug={slug} repositoryLabel={repositoryLabel} agentName={agentName} />
         </Panel>
       </aside>
+      {/* Two columns of code need all of the width. */}
+      {props.work.variants && (
+        <div className="min-w-0 lg:col-span-2">
+          <Suspense fallback={null}>
+            <VariantsDiff
+              workspaceId={job.workspaceId}
+              variants={props.work.variants}
+              nameOf={nameOf}
+            />
+          </Suspense>
+        </div>
+      )}
     </div>
+  );
+}
+
+function LandsNote({ slug, landsJobId }: { slug: string; landsJobId: string }) {
+  return (
+    <p className="rounded-lg border bg-surface p-4 text-sm">
+      This job brings an approved commit into the base branch.{' '}
+      <Link
+        to="/w/$slug/jobs/$jobId"
+        params={{ slug, jobId: landsJobId }}
+        className="text-accent underline underline-offset-2"
+      >
+        Open its work
+      </Link>
+    </p>
   );
 }
 

@@ -94,7 +94,7 @@ function isOf({ jobId }: JobVariant, job: Job): boolean {
   return jobId === (job.workJobId ?? job.jobId);
 }
 
-function nameOf({ tool, model }: JobVariant, at: number): string {
+export function nameOf({ tool, model }: JobVariant, at: number): string {
   const words = [tool, model].filter((word) => word !== null).map(plainText);
   return `${at + 1}. ${words.join(', ') || 'any tool'}`;
 }

@@ -18,7 +18,7 @@ import { RelativeTime } from '../parts/text/relative-time.tsx';
 /** The rounds of a job and the messages to it, as the hub tells them. */
 export type WorkOfJob = Pick<
   ResponseOf<ConsoleRows['jobs']['get']>,
-  'rounds' | 'variants' | 'messages' | 'takesMessages'
+  'rounds' | 'variants' | 'work' | 'messages' | 'takesMessages'
 >;
 
 interface WorkCardProps {
@@ -39,7 +39,11 @@ export function WorkCard({ job, work, slug, role }: WorkCardProps) {
     ({ jobId, isChosen }) => isChosen === false && jobId === (job.workJobId ?? job.jobId),
   );
   const mayWrite =
-    isLatest && !isClosed && job.status !== 'canceled' && viewerReason(role) === undefined;
+    !job.landsJobId &&
+    isLatest &&
+    !isClosed &&
+    job.status !== 'canceled' &&
+    viewerReason(role) === undefined;
   if (rounds.length < 2 && messages.length === 0 && !mayWrite) return null;
   const isEnded = job.status === 'done' || job.status === 'failed';
   return (

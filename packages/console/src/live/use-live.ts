@@ -1,7 +1,8 @@
 import { endpointPaths } from 'virtual:contract-data';
-import type { Change, ChangeKind, Membership } from '@signalbox/contract';
+import type { Change, ChangeKind, Membership, ResponseOf } from '@signalbox/contract';
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import type { ConsoleRows } from '../api/hub-call.ts';
 import { type IdRange, isInRange } from '../api/job-pages.ts';
 import { type LiveMessage, LiveSource } from './live-source.ts';
 import { setLiveState } from './live-state.ts';
@@ -10,7 +11,8 @@ import { setLiveState } from './live-state.ts';
 const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
   job: ['job', 'jobs', 'job-page', 'job-counts', 'runs', 'agents'],
   jobEvents: ['job', 'job-events', 'job-log'],
-  reviewComment: ['review-comments'],
+  // The page of a job counts its open threads, which an approval needs resolved.
+  reviewComment: ['review-comments', 'job'],
   uncertainty: [
     ...['uncertainties', 'uncertainty', 'uncertainty-counts', 'notifications'],
     ...['job', 'jobs', 'job-page'],
@@ -37,15 +39,27 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
 const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
-/** Whether a change makes the query of this key old. */
-export function isMadeOld([name, , id]: QueryKey, change: Change): boolean {
+/** The ids of the other jobs that the page of a job tells of: of its work, its landing, its variants. */
+function relatedIds(data: unknown): readonly (string | null)[] {
+  const {
+    work,
+    rounds = [],
+    variants = [],
+  } = (data ?? {}) as Partial<ResponseOf<ConsoleRows['jobs']['get']>>;
+  const ids = [...rounds, ...variants].map(({ jobId }) => jobId);
+  return work === undefined ? ids : [...ids, work.workJobId, work.landing?.jobId ?? null];
+}
+
+/** Whether a change makes the query of this key, with this data, old. */
+export function isMadeOld([name, , id]: QueryKey, change: Change, data?: unknown): boolean {
   if (typeof name !== 'string' || !keysByKind[change.kind]?.includes(name)) return false;
   if (name === 'job-page' && change.kind === 'job' && change.id !== null) {
     // The third part of the key of jobPageQuery.
     return isInRange(id as IdRange, change.id);
   }
   const isOfOneJob = ofOneJob.has(name) && kindsOfJobs.has(change.kind);
-  return !isOfOneJob || change.id === null || change.id === id;
+  if (!isOfOneJob || change.id === null || change.id === id) return true;
+  return name === 'job' && change.kind !== 'jobEvents' && relatedIds(data).includes(change.id);
 }
 
 /** Reads of one query for changes begin no more often than this; in a long burst, less often. */
@@ -70,9 +84,10 @@ export class ChangedQueries {
   }
 
   add(workspaceId: string, changes: readonly Change[]): void {
-    for (const { queryKey, queryHash } of this.#client.getQueryCache().getAll()) {
+    for (const { queryKey, queryHash, state } of this.#client.getQueryCache().getAll()) {
       if (queryKey[1] !== workspaceId) continue;
-      if (changes.some((change) => isMadeOld(queryKey, change))) this.#waiting.add(queryHash);
+      if (changes.some((change) => isMadeOld(queryKey, change, state.data)))
+        this.#waiting.add(queryHash);
     }
     if (this.#timer === undefined) this.#read();
   }

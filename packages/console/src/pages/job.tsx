@@ -56,7 +56,7 @@ const tabWords: Readonly<Record<JobTab, string>> = {
 
 function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProps) {
   const { membership } = workspace.useRouteContext();
-  const { tab = 'overview', attempt, only } = route.useSearch();
+  const { tab = 'overview', attempt, only, since = 'work' } = route.useSearch();
   const repositories = useQuery(repositoriesQuery(membership.workspaceId));
   const nameOfAgent = useAgentNames(job);
   const repository = repositories.data?.repos.find((repo) => repo.repoId === job.repoId);
@@ -105,8 +105,10 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             key={job.jobId}
             job={job}
             rounds={work.rounds}
+            work={work.work}
             slug={membership.slug}
             role={membership.role}
+            since={since}
           />
         )}
         {tab === 'timeline' && (

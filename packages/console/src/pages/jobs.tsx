@@ -134,8 +134,9 @@ interface NoRowsProps {
 function NoRows({ list, filters, slug, hasClone }: NoRowsProps) {
   const navigate = route.useNavigate();
   if (list.isPending) return list.error ? null : <SkeletonRows what="the jobs" rows={12} />;
-  if (!isFiltered(filters))
-    return list.error ? null : <FirstSteps slug={slug} hasClone={hasClone} />;
+  if (!isFiltered(filters)) {
+    return list.error ? null : <NoJobs slug={slug} hasClone={hasClone} />;
+  }
   const { readMore } = list;
   return (
     <div className="grid justify-items-center gap-3 rounded-lg border border-dashed px-4 py-12 text-center text-sm text-muted">
@@ -152,6 +153,23 @@ function NoRows({ list, filters, slug, hasClone }: NoRowsProps) {
         )}
         <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>
       </div>
+    </div>
+  );
+}
+
+/** Without jobs in the list: the first steps, unless all works have landed or were closed. */
+function NoJobs({ slug, hasClone }: Pick<NoRowsProps, 'slug' | 'hasClone'>) {
+  const { membership } = workspace.useRouteContext();
+  const navigate = route.useNavigate();
+  const { data, isPending } = useQuery(jobCountsQuery(membership.workspaceId, { ended: true }));
+  if (isPending) return <SkeletonRows what="the jobs" rows={12} />;
+  if (jobGroups.every((group) => countOf(group, data) === '')) {
+    return <FirstSteps slug={slug} hasClone={hasClone} />;
+  }
+  return (
+    <div className="grid justify-items-center gap-3 rounded-lg border border-dashed px-4 py-12 text-center text-sm text-muted">
+      <p>All work has landed or was closed.</p>
+      <Button onClick={() => navigate({ search: { ended: true } })}>Show it</Button>
     </div>
   );
 }

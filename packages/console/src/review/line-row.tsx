@@ -18,8 +18,9 @@ interface LineRowProps extends LineHandlers {
   isSplit: boolean;
   isCurrent: boolean;
   selected: LineRange | undefined;
-  /** Undefined: comments cannot be written. */
-  mayWrite: boolean;
+  /** Whether comments can be written on each side. */
+  mayWriteBase: boolean;
+  mayWriteResult: boolean;
   leftColors: readonly Span[] | undefined;
   rightColors: readonly Span[] | undefined;
 }
@@ -69,8 +70,9 @@ interface CellProps extends LineRowProps {
 }
 
 function Cell(props: CellProps) {
-  const { row, line, partner, colors = noSpans, isCurrent, selected, mayWrite, isSplit } = props;
+  const { row, line, partner, colors = noSpans, isCurrent, selected, isSplit } = props;
   const { side = line.kind === 'deleted' ? 'base' : 'result' } = props;
+  const mayWrite = side === 'base' ? props.mayWriteBase : props.mayWriteResult;
   const number = (side === 'base' ? line.before : line.after) ?? 0;
   const path = pathOn(row.file, side);
   const range = { path, side, startLine: number, endLine: number };

@@ -19,7 +19,7 @@ const FILE_LINES_OPEN = 5_000;
 
 /** The changes of a job line by line, with the comments on them. */
 export function PatchReview({ patch, review }: { patch: string; review: Review }) {
-  const { job, comments, writing } = review;
+  const { job, comments, writing, since } = review;
   const isWide = useWide();
   const [wantsSplit, setSplit] = useState(false);
   const [hidesSpace, setHidesSpace] = useState(false);
@@ -41,10 +41,12 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
     [job.evidence, files],
   );
   const placed = useMemo(
-    () => placeThreads(job.jobId, threadsOf(comments), files),
-    [job.jobId, comments, files],
+    () => placeThreads({ jobId: job.jobId, since }, threadsOf(comments), files),
+    [job.jobId, since, comments, files],
   );
-  const composed = writing?.range;
+  // A text on a side that is not in sight waits there.
+  const composed =
+    writing?.range?.side === 'base' && since === 'round' ? undefined : writing?.range;
   const lines = useMemo(() => {
     const isOpen = (file: ReviewFile) =>
       opened.get(file.id) ??

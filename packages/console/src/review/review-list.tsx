@@ -82,7 +82,7 @@ export function ReviewList(props: ReviewListProps) {
     onCurrent,
     onComment: () => {
       const range = selection.range ?? rangeOf(rows[current]);
-      if (range && review.mayWrite) selection.pick(range, false);
+      if (range && review.takesComments(range.side)) selection.pick(range, false);
     },
     onViewed: (file) => props.onViewed(file, !props.viewed.has(file.id)),
   });
@@ -193,7 +193,8 @@ function Row(props: RowProps) {
           isSplit={props.isSplit}
           isCurrent={isCurrent}
           selected={selection.range ?? review.writing?.range}
-          mayWrite={review.mayWrite}
+          mayWriteBase={review.takesComments('base')}
+          mayWriteResult={review.takesComments('result')}
           leftColors={row.left && colors(row.left)}
           rightColors={row.right && colors(row.right)}
           onPick={selection.pick}

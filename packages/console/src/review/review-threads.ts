@@ -1,4 +1,4 @@
-import type { ReviewComment } from '@signalbox/contract';
+import type { PatchBeginning, ReviewComment } from '@signalbox/contract';
 import type { ReviewFile } from './review-files.ts';
 
 /** A comment on lines, and the replies to it. */
@@ -49,9 +49,12 @@ export function placeIn(jobId: string, comment: ReviewComment): LineRange | null
   return { path: fate.path, side, startLine: fate.startLine, endLine: fate.endLine };
 }
 
-/** Puts each thread below the last of its lines, as far as the patch shows it. */
+/**
+ * Puts each thread below the last of its lines, as far as the patch shows it. The patch of a round
+ * does not show the file before the work, on which comments on the base are.
+ */
 export function placeThreads(
-  jobId: string,
+  { jobId, since }: { jobId: string; since: PatchBeginning },
   threads: readonly Thread[],
   files: readonly ReviewFile[],
 ): PlacedThreads {
@@ -67,7 +70,8 @@ export function placeThreads(
   const elsewhere: Thread[] = [];
   for (const thread of threads) {
     const place = placeIn(jobId, thread.first);
-    const key = place && lineKey(place.path, place.side, place.endLine);
+    const isInSight = place !== null && (place.side === 'result' || since === 'work');
+    const key = isInSight ? lineKey(place.path, place.side, place.endLine) : null;
     const fileId = ids.get(place?.path ?? thread.first.path);
     if (key !== null && shown.has(key)) addTo(byLine, key, thread);
     else if (fileId !== undefined) addTo(byFile, fileId, thread);

@@ -1,4 +1,4 @@
-import type { Job, JobRound, ReviewComment } from '@signalbox/contract';
+import type { Job, JobRound, PatchBeginning, ReviewComment } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { reviewCommentsQuery } from '../api/review-queries.ts';
@@ -31,6 +31,13 @@ export interface Review {
   personId: string | undefined;
   /** The result can be commented on: the job is the latest round, and has ended. */
   mayWrite: boolean;
+  /** Which changes are in sight: of the whole work, or of the round alone. */
+  since: PatchBeginning;
+  /**
+   * Whether new comments may be on this side. The base of a comment is the file before the work: in
+   * the changes of a round, the left side is another file, so it takes none.
+   */
+  takesComments(side: LineRange['side']): boolean;
   writing: Writing | undefined;
   /** Begins a comment on lines; a text that is being written keeps its words. */
   compose(range: LineRange): void;
@@ -60,9 +67,10 @@ interface ReviewInput {
   slug: string;
   rounds: readonly JobRound[];
   mayWrite: boolean;
+  since: PatchBeginning;
 }
 
-export function useReview({ job, slug, rounds, mayWrite }: ReviewInput): Review {
+export function useReview({ job, slug, rounds, mayWrite, since }: ReviewInput): Review {
   const client = useQueryClient();
   const query = reviewCommentsQuery(job);
   const read = useQuery(query);
@@ -70,7 +78,8 @@ export function useReview({ job, slug, rounds, mayWrite }: ReviewInput): Review 
   const [writing, setWriting] = useState<Writing>();
   const begin = (place: Omit<Writing, 'key'>) => setWriting({ key: randomKey(), ...place });
   return {
-    ...{ job, slug, rounds, mayWrite, writing },
+    ...{ job, slug, rounds, mayWrite, since, writing },
+    takesComments: (side) => mayWrite && (side === 'result' || since === 'work'),
     comments: read.data?.comments ?? [],
     readError: read.data === undefined ? read.error : null,
     personId: session.data?.person?.personId,

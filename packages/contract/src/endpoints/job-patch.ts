@@ -8,6 +8,10 @@ import { PATCH_BYTES_MAX } from './job-schemas.ts';
 export const patchAbsences = ['not_shared', 'deleted', 'unusable'] as const;
 export type PatchAbsence = (typeof patchAbsences)[number];
 
+/** Where a patch begins: with the work, or with the round of the job. */
+export const patchBeginnings = ['work', 'round'] as const;
+export type PatchBeginning = (typeof patchBeginnings)[number];
+
 /** The patch of a job, which its agent has uploaded. */
 export const jobPatch = {
   patch: defineEndpoint({
@@ -26,7 +30,18 @@ export const jobPatch = {
       'The unified diff from baseSha to commitSha, as git prints it, without secrets that the ' +
       'agent knows. It is there only if the agent shares the changes of this repository as a ' +
       'patch; the names of the files and the counts of lines are in the evidence.',
-    request: Type.Object({ workspaceId: Id('workspace'), jobId: Id('job') }),
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
+      since: Type.Optional(
+        OneOf(patchBeginnings, {
+          description:
+            'work, the default: all changes of the work up to this job. round: only those of this ' +
+            'round; commits that people made before it are where it began. In a first round both ' +
+            'are the same.',
+        }),
+      ),
+    }),
     response: Ok({
       patch: Nullable(Text(PATCH_BYTES_MAX, { description: 'Null: see absence.' })),
       absence: Nullable(
@@ -37,7 +52,13 @@ export const jobPatch = {
             'uploaded is no text of at most 512 KB, or does not belong to the job.',
         }),
       ),
-      baseSha: Nullable(Text(64, { description: 'The commit that the job started from.' })),
+      baseSha: Nullable(
+        Text(64, {
+          description:
+            'Where the patch begins: the commit that the work, or with since the round, ' +
+            'started from.',
+        }),
+      ),
       commitSha: Nullable(Text(64)),
       filesOmitted: Integer(
         0,

@@ -154,6 +154,8 @@ export const Evidence = Type.Object(
       ),
     ),
     patch: stored(SharedPatch),
+    roundBaseSha: stored(Text(64, { description: 'The commit that its round began with.' })),
+    roundPatch: stored(SharedPatch),
     verdict: stored(
       OneOf(verdicts, {
         description:

@@ -91,8 +91,10 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
   api.bindShared(jobs.get, {
     recordOf: ({ jobId }) => jobId,
     read: (input) => getJob(deps, input),
-    // Why a job waits depends on agents and other jobs too.
-    lasts: ({ waitingFor }) => waitingFor === null,
+    // Why a job waits depends on agents and other jobs too; what its work lacks, and how it lands,
+    // on comments and on the landing. Variants are other jobs.
+    lasts: ({ waitingFor, work, variants }) =>
+      waitingFor === null && work?.state !== 'in_review' && variants === undefined,
     readOwn: (input, { job }) => (job === null ? null : deliverJob(deps, input)),
   });
   api.bind(jobs.chooseVariant, (input, { principal }) => chooseVariant(deps, principal, input));

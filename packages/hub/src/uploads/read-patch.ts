@@ -1,10 +1,21 @@
-import { type endpoints, PATCH_BYTES_MAX, type ResponseOf } from '@signalbox/contract';
+import {
+  type endpoints,
+  PATCH_BYTES_MAX,
+  type PatchBeginning,
+  type ResponseOf,
+} from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import { readWholeJob } from '../jobs/store-whole.ts';
 import type { UploadDeps } from './deps.ts';
 import { readUpload, type UploadRow } from './store.ts';
 
 type PatchView = Omit<ResponseOf<typeof endpoints.jobs.patch>, 'ok'>;
+
+interface PatchRequest {
+  workspaceId: string;
+  jobId: string;
+  since?: PatchBeginning;
+}
 
 const OMITTED_MAX = 1_000_000;
 
@@ -16,16 +27,20 @@ const OMITTED_MAX = 1_000_000;
  */
 export async function readPatch(
   deps: UploadDeps,
-  { workspaceId, jobId }: { workspaceId: string; jobId: string },
+  { workspaceId, jobId, since = 'work' }: PatchRequest,
 ): Promise<PatchView> {
   const { reader } = deps.database;
   const job = await readWholeJob(reader, workspaceId, jobId);
   if (job === undefined) throw new HubError('JOB_NOT_FOUND');
   const evidence = objectOf(job.evidence === null ? null : JSON.parse(job.evidence));
-  const shared = objectOf(evidence.patch);
+  const roundBaseSha = shaOf(evidence.roundBaseSha);
+  // A first round begins where the work does.
+  const isOfRound = since === 'round' && roundBaseSha !== null;
+  const shared = objectOf(isOfRound ? evidence.roundPatch : evidence.patch);
+  const baseSha = isOfRound ? roundBaseSha : shaOf(evidence.baseSha);
   const view = {
     ...{ patch: null, absence: null, filesOmitted: 0 },
-    ...{ baseSha: shaOf(evidence.baseSha), commitSha: shaOf(evidence.commitSha) },
+    ...{ baseSha, commitSha: shaOf(evidence.commitSha) },
   };
   if (typeof shared.uploadId !== 'string') return { ...view, absence: 'not_shared' };
   const upload = await readUpload(reader, workspaceId, shared.uploadId);

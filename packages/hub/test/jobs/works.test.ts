@@ -161,6 +161,7 @@ test('an open thread keeps a work from being approved, and from landing', async 
   const resolve = (isResolved: boolean) =>
     h.call(reviewComments.resolve, { workspaceId, commentId, isResolved });
   await resolve(true);
+  assert.deepEqual((await h.work(round)).missing, [], 'read again after the comment');
   await h.approve(round, { commitSha });
   await resolve(false);
   await h.refused(works.land, { jobId: round }, /Since the approval: 1 review comment/);

@@ -44,6 +44,26 @@ test('the patch of a job is returned as its agent has uploaded it', async (t) =>
   assert.deepEqual(await world.read(job.jobId), expected);
 });
 
+test('a later round has a patch of its own, from the commit that it began with', async (t) => {
+  const world = await startWorld(t);
+  const { workspaceId } = world;
+  const roundBaseSha = 'c'.repeat(40);
+  const { job } = await world.start();
+  const [whole, own] = [await world.share(PATCH, job), await world.share('of the round', job)];
+  const patch = { uploadId: whole, sizeBytes: 80, filesOmitted: 2 };
+  const roundPatch = { uploadId: own, sizeBytes: 12 };
+  const evidence = { ...facts, patch, roundBaseSha, roundPatch };
+  await world.complete(job.jobId, { evidence });
+  const of = (jobId: string) => world.call(jobs.patch, { workspaceId, jobId, since: 'round' });
+  const expected = { ok: true, patch: 'of the round', absence: null, filesOmitted: 0 };
+  assert.deepEqual(await of(job.jobId), { ...expected, ...facts, baseSha: roundBaseSha });
+  assert.equal((await world.read(job.jobId)).patch, PATCH, 'the default is the work');
+  const first = await world.finish({}, PATCH);
+  assert.deepEqual(await of(first), await world.read(first), 'a first round is the work');
+  const older = await of(await world.finish({ roundBaseSha }, PATCH));
+  assert.deepEqual([older.patch, older.absence], [null, 'not_shared'], 'of an older agent');
+});
+
 test('an answer without a patch says why', async (t) => {
   const world = await startWorld(t);
   const { workspaceId } = world;

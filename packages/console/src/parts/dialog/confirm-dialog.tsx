@@ -12,6 +12,8 @@ export interface ConfirmDialogProps {
   /** The consequences, in a sentence or two. */
   children: ReactNode;
   confirmLook?: ButtonLook | undefined;
+  /** What gets the focus afterwards; by default what had it before. */
+  finalFocus?: (() => HTMLElement | null) | undefined;
   /** If it rejects, the dialog stays open and shows the failure. */
   onConfirm: () => Promise<unknown>;
 }
@@ -19,6 +21,7 @@ export interface ConfirmDialogProps {
 /** Asks before an action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { open, onOpenChange, label, title, children, confirmLook = 'danger', onConfirm } = props;
+  const { finalFocus } = props;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const changeOpen = (next: boolean) => {
@@ -41,7 +44,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <AlertDialog.Root open={open} onOpenChange={changeOpen}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="fixed inset-0 z-20 bg-[#0008] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
-        <AlertDialog.Popup className="fixed top-1/2 left-1/2 z-30 grid max-h-[85dvh] w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-3 overflow-y-auto rounded-xl border bg-raised p-5 shadow-popup">
+        <AlertDialog.Popup
+          {...(finalFocus && { finalFocus })}
+          className="fixed top-1/2 left-1/2 z-30 grid max-h-[85dvh] w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-3 overflow-y-auto rounded-xl border bg-raised p-5 shadow-popup"
+        >
           <AlertDialog.Title className="text-lg font-semibold">{title}</AlertDialog.Title>
           <AlertDialog.Description
             render={<div />}

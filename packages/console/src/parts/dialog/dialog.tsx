@@ -11,6 +11,8 @@ interface ModalProps {
   description?: ReactNode;
   /** The control with the focus at first; by default the first one. */
   initialFocus?: RefObject<HTMLElement | null>;
+  /** What gets the focus afterwards; by default what had it before. */
+  finalFocus?: (() => HTMLElement | null) | undefined;
   className?: string;
   children: ReactNode;
 }
@@ -20,13 +22,15 @@ interface ModalProps {
  * from lazy code: the first view does without dialogs.
  */
 export function Modal(props: ModalProps) {
-  const { open, onOpenChange, title, description, initialFocus, className, children } = props;
+  const { open, onOpenChange, title, description, initialFocus, finalFocus, className, children } =
+    props;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-20 bg-[#0008] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <Dialog.Popup
           {...(initialFocus && { initialFocus })}
+          {...(finalFocus && { finalFocus })}
           className={classNames(
             'fixed z-30 grid max-h-[85dvh] grid-cols-[minmax(0,1fr)] gap-3 overflow-y-auto border bg-raised p-5 shadow-popup',
             'inset-x-0 bottom-0 rounded-t-xl',
