@@ -27,6 +27,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   idempotency: ['idempotency_keys'],
   integrations: ['integration_events', 'chat_teams', 'chat_team_claims', 'integration_secrets'],
   jobs: ['jobs', 'job_events', 'job_logs', 'job_log_marks', 'job_activities', 'job_messages'],
+  'job-templates': ['job_templates'],
   members: ['invitations'],
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],

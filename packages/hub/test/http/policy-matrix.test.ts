@@ -147,6 +147,9 @@ const verdicts = {
   jobsPatch: { ...readers, ownJob: 'ok' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
+  jobTemplatesList: readers,
+  jobTemplatesSave: enqueuers,
+  jobTemplatesRemove: enqueuers,
   reviewCommentsList: readers,
   reviewCommentsSave: enqueuers,
   // For its author, and for owners.

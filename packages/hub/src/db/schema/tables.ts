@@ -2,6 +2,7 @@ import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
 import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
 import type { InvitationTables } from './invitations.ts';
+import type { JobTemplateSchema } from './job-templates.ts';
 import type { PasswordResetTables } from './password-resets.ts';
 import type { ReviewSchema } from './review.ts';
 import type { UncertaintySchema } from './uncertainties.ts';
@@ -436,6 +437,7 @@ export interface Schema
     ContextTables,
     IntegrationTables,
     InvitationTables,
+    JobTemplateSchema,
     PasswordResetTables,
     ReviewSchema,
     UncertaintySchema,
