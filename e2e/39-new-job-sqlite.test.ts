@@ -133,5 +133,36 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
     assert.deepEqual(jobs.map(({ tool }) => tool).sort(), ['claude', 'codex']);
   });
 
+  it('offers to continue a job that is done, and enqueues it once more for another tool', async () => {
+    const { agentId } = await client.agents.heartbeat({
+      ...{ workspaceId, displayName: 'laptop', machineFingerprint: 'laptop' },
+      capabilities: {
+        ...{ canWrite: true, reposAllowed: [repoId] },
+        tools: [{ name: 'claude' }, { name: 'codex', models: ['gpt-5.5'] }],
+      },
+    });
+    const { jobId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'work', prompt: 'Do it elsewhere', priority: 900 },
+      requirements: { tool: 'claude' },
+    });
+    const claimed = await client.jobs.claimNext({ workspaceId, agentId });
+    assert.equal(claimed.jobId, jobId);
+    await client.jobs.complete({ workspaceId, agentId, jobId, outcome: 'done' });
+    await page.goto(`${jobsPath}/${jobId}?tab=log`);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Continue this work' }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Retry elsewhere' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Retry elsewhere' });
+    await dialog.getByText(/Online: .*laptop/).waitFor();
+    assert.equal(await dialog.getByLabel('Tool').inputValue(), 'codex');
+    await audit('elsewhere');
+    await dialog.getByRole('button', { name: 'Enqueue' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(jobId));
+    const made = await newest();
+    assert.deepEqual([made.title, made.tool, made.priority], ['Do it elsewhere', 'codex', 900]);
+  });
+
   it('caused no trouble in the browser', () => assert.deepEqual(visit.troubles, []));
 });

@@ -60,7 +60,9 @@ export function OverviewTab(props: OverviewTabProps) {
         )}
         <EvidenceCard job={job} />
         <DecisionsCard job={job} slug={slug} />
-        <WorkCard job={job} work={props.work} slug={slug} role={role} />
+        <div id="continue" className="grid scroll-mt-32 empty:hidden">
+          <WorkCard job={job} work={props.work} slug={slug} role={role} />
+        </div>
         <AttemptsPanel job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
