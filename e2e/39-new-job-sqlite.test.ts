@@ -164,5 +164,27 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
     assert.deepEqual([made.title, made.tool, made.priority], ['Do it elsewhere', 'codex', 900]);
   });
 
+  it('shows on the page of a job what the context pack of its run holds', async () => {
+    const { runId } = await client.runs.upsertV1({
+      ...{ workspaceId, repoId, runRef: 'billing', status: 'in_progress', title: 'Billing' },
+    });
+    const { itemId } = await client.contextItems.upsert({
+      ...{ workspaceId, kind: 'note', title: 'Prices', text: 'All prices are in cents.' },
+    });
+    await client.contextPacks.buildRunV1({
+      ...{ workspaceId, runId, requestedContextItemIds: [itemId] },
+    });
+    const { jobId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, runId, kind: 'work', prompt: 'Mend the prices' },
+    });
+    await page.goto(`${jobsPath}/${jobId}`);
+    await page.getByText(/Context pack, version 1: 1 item, about \d+ tokens/).click();
+    await page.getByText('Note, written by', { exact: false }).click();
+    await page.getByText('All prices are in cents.').waitFor();
+    await audit('context');
+    await page.getByRole('link', { name: 'All context items' }).click();
+    await page.waitForURL(/settings\/data/);
+  });
+
   it('caused no trouble in the browser', () => assert.deepEqual(visit.troubles, []));
 });

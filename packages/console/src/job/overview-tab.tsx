@@ -10,6 +10,7 @@ import { LinkedText } from '../parts/text/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
 import { AttemptsPanel } from './attempts-panel.tsx';
 import { CanceledNote } from './canceled-note.tsx';
+import { ContextPanel } from './context-panel.tsx';
 import { DecisionsCard } from './decisions-card.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
@@ -67,6 +68,7 @@ export function OverviewTab(props: OverviewTabProps) {
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
         </Panel>
+        <ContextPanel job={job} slug={slug} />
       </div>
       <aside className="grid min-w-0 gap-4">
         <Panel title="Details">
