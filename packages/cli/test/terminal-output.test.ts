@@ -8,6 +8,7 @@ import type { JobEvent } from '@signalbox/contract';
 import { createIo, type Io, type ProcessStreams } from '../src/terminal/io.ts';
 import { alignTables } from '../src/terminal/markdown-table.ts';
 import { gistOf, printMarkdown } from '../src/terminal/markdown-text.ts';
+import { printFields } from '../src/terminal/table.ts';
 import { cleanStyledLine, cleanText, textWidth, truncateText } from '../src/terminal/text.ts';
 import { printText } from '../src/words/question-text.ts';
 import { createTimelinePrinter } from '../src/words/timeline.ts';
@@ -144,10 +145,29 @@ for (const columns of [60, 80, 120, 200]) {
       assert.ok(textWidth(line.slice(0, -figure.length)) >= begin);
     }
     const words = lines.join(' ').replaceAll(/\s+/g, ' ');
-    for (const word of ['src/日本語', 'the', 'list', '👍', '8 | that']) assert.ok(words.includes(word));
+    for (const word of ['src/日本語', 'the', 'list', '👍', '8 | that'])
+      assert.ok(words.includes(word));
     assert.ok(!words.includes('**'), words);
   });
 }
+
+test('fields wrap at words under their values; an address stays whole', () => {
+  const { io, output } = openIo({ columns: 40 });
+  const url = `https://git.acme.test/${'x'.repeat(40)}`;
+  printFields(io, [
+    ['Result', 'Which of the two regions may the service use?'],
+    ['Pull request', url],
+  ]);
+  assert.equal(
+    output(),
+    [
+      'Result        Which of the two regions',
+      '              may the service use?',
+      `Pull request  ${url}`,
+      '',
+    ].join('\n'),
+  );
+});
 
 test('what is no table stays, and so does one that does not fit or is code', () => {
   const wide = ['|a|b|c|d|e|f|g|h|', '|-|-|-|-|-|-|-|-|', `|${'word word|'.repeat(8)}`];
