@@ -118,7 +118,11 @@ describe('questions outlive the hub and the agent, with the real Claude Code and
 
   async function ends(place: Place, attempt: number, status: string): Promise<JobAnswer> {
     const result = new RegExp(`"type":"job-finished".*"attempt":${attempt},`);
-    await place.agent?.waitFor(result, LIMIT_MS);
+    await place.agent?.waitFor(result, LIMIT_MS).catch((error: unknown) => {
+      // The tool's last words to its model tell what a call of it was answered.
+      const last = JSON.stringify(model.requests.at(-1)?.body ?? null).slice(-3_000);
+      throw new Error(`The job has not ended. The model was last told: …${last}`, { cause: error });
+    });
     await place.agent?.waitFor(new RegExp(`"type":"result-accepted".*"${status}"`), LIMIT_MS);
     const answer = await read(place);
     assert.equal(answer.job.status, status, logOf(answer));
