@@ -254,7 +254,9 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints a line of a command, which wrote it to a pipe, at words within the width of the terminal. */
+/**
+ * Prints a line of a command, which wrote it to a pipe, at words within the width of the terminal.
+ */
 function sayOutput(line: string): void {
   const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - 2;
   let rest = line;

@@ -34,11 +34,11 @@ interface Answer {
 }
 
 /**
- * `signalbox answer [ID]`: answers a question, with `--alike` all open ones that are like it; on a terminal it shows the question and its options,
- * and without an ID lets the person choose an open one.
- * The first answer wins: the second person sees who answered, and the exit code is 4. With
- * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`; if others are `--alike`, `{ok, results}`, one
- * result `{uncertaintyId, result, resolutionId, error, message}` for each.
+ * `signalbox answer [ID]`: answers a question, with `--alike` all open ones that are like it; on a
+ * terminal it shows the question and its options, and without an ID lets the person choose an open
+ * one. The first answer wins: the second person sees who answered, and the exit code is 4. With
+ * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`; if others are `--alike`, `{ok,
+ * results}`, one result `{uncertaintyId, result, resolutionId, error, message}` for each.
  */
 export const command = defineCommand<Options>({
   describe(program) {

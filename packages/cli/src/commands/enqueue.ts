@@ -58,9 +58,9 @@ interface Options extends HubOptions, PromptOptions {
 
 /**
  * `signalbox enqueue`: enqueues one job, or with `--batch` one for each line of a file. With
- * `--wait` it shows the timeline and exits with the outcome. With `--json`: the hub's answer
- * `{ok, jobId, job}`; with `--save-template` `{ok, template}`; with `--wait` too, lines as of `signalbox job --follow --json`; with
- * `--batch` `{ok, jobs}`.
+ * `--wait` it shows the timeline and exits with the outcome. With `--json`: the hub's answer `{ok,
+ * jobId, job}`; with `--save-template` `{ok, template}`; with `--wait` too, lines as of `signalbox
+ * job --follow --json`; with `--batch` `{ok, jobs}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {

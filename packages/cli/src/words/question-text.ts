@@ -129,8 +129,8 @@ function deadlineWords(asked: Uncertainty): string | null {
 const MARGIN = '  ';
 
 /**
- * Prints a text of several lines, indented and within the width of the terminal. Tables are aligned;
- * all else is as it was written, since a person may approve a command by it.
+ * Prints a text of several lines, indented and within the width of the terminal. Tables are
+ * aligned; all else is as it was written, since a person may approve a command by it.
  */
 export function printText(io: Io, text: string): void {
   const width = io.columns - MARGIN.length;

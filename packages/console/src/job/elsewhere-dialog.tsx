@@ -14,7 +14,9 @@ import { showToast } from '../parts/dialog/toast.ts';
 import { Button } from '../parts/form/button.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
 
-/** Enqueues a job that is done once more, for another tool or model. The result of this one stays. */
+/**
+ * Enqueues a job that is done once more, for another tool or model. The result of this one stays.
+ */
 export function ElsewhereDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const { workspaceId, repoId } = job;
   const [chosen, setChosen] = useState<ToolChoice>();

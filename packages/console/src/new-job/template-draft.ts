@@ -38,7 +38,7 @@ export function blanksLeft({ values }: JobTemplate, draft: JobDraft): string[] {
   return [...new Set(values.prompt?.match(blank))].filter((text) => ofDraft.has(text));
 }
 
-/** What a template keeps of a draft; or why its values cannot be kept. */
+/** The values that a template keeps of a draft; or why it cannot keep them. */
 export function valuesOfDraft(
   draft: JobDraft,
   keepsRepository: boolean,

@@ -11,7 +11,7 @@ export interface ToolChoice {
 interface ToolFieldsProps extends ToolChoice {
   workspaceId: string;
   repoId: string;
-  /** What the labels say of which job it is, such as ` of try 2`. */
+  /** The end of the labels, such as ` of try 2`. */
   of?: string;
   onChange: (choice: ToolChoice) => void;
 }
