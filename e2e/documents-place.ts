@@ -74,8 +74,10 @@ function makeStandIn(bin: string, name: string, stream: string): void {
   mkdirSync(bin, { recursive: true });
   copyFileSync(join(streams, stream), join(bin, stream));
   const path = join(bin, name);
+  // Asked for its version, it is not in a job.
+  const writeNotes = '[ -z "$SIGNALBOX_JOB_ID" ] || cat >> NOTES.md';
   const probe = '[ "$1" = sandbox ] && exit 0';
-  const lines = ['#!/bin/sh', probe, 'cat >> NOTES.md', `cat "$(dirname "$0")/${stream}"`, ''];
+  const lines = ['#!/bin/sh', probe, writeNotes, `cat "$(dirname "$0")/${stream}"`, ''];
   writeFileSync(path, lines.join('\n'));
   chmodSync(path, 0o755);
 }

@@ -167,7 +167,7 @@ async function playDemo(demo: Demo): Promise<void> {
     const output = await processes.run(args, { input: prompt });
     return (JSON.parse(output) as { jobId: string }).jobId;
   });
-  say(`  ${jobId}: “${prompt}”`);
+  sayOutput(`${jobId}: “${prompt}”`);
   await step(`An agent does it with ${toolName}`, async () => {
     const args = ['agent', 'start', '--once', '--name', 'demo agent', ...toolArgs];
     await processes.run(args, { onLine: sayOutput });
@@ -254,8 +254,20 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/**
+ * Prints a line of a command, which wrote it to a pipe, at words within the width of the terminal.
+ */
 function sayOutput(line: string): void {
-  say(line === '' ? '' : `  ${line}`);
+  const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - 2;
+  let rest = line;
+  while (rest.length > width) {
+    const space = rest.lastIndexOf(' ', width);
+    // A word as long as the line, such as a path, stays whole.
+    if (rest.slice(0, space).trim() === '') break;
+    say(`  ${rest.slice(0, space)}`);
+    rest = `    ${rest.slice(space + 1)}`;
+  }
+  say(rest === '' ? '' : `  ${rest}`);
 }
 
 function secondsSince(beganMs: number): string {

@@ -29,6 +29,7 @@ export function contractData(): Plugin {
     enqueuePath: contract.endpoints.jobs.enqueue.path,
     jobKinds: contract.jobKinds,
     attachmentsMax: contract.ATTACHMENTS_MAX,
+    variantsMax: contract.VARIANTS_MAX,
     uploadBytesMax: contract.UPLOAD_BYTES_MAX,
     jobStatuses: contract.jobStatuses,
     knownRunStatuses: contract.knownRunStatuses,

@@ -30,6 +30,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
     ...['jobs', 'job_events', 'job_logs', 'job_log_marks', 'job_activities', 'job_messages'],
     'works',
   ],
+  'job-templates': ['job_templates'],
   members: ['invitations'],
   notifications: ['notification_channels', 'notifications'],
   people: ['people', 'sessions', 'password_resets'],

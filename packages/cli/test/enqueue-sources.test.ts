@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
@@ -14,9 +14,6 @@ before(async () => {
   clone = makeClone(place);
   const linked = await place.run(['repo', 'link', clone]);
   assert.equal(linked.exitCode, exitCodes.ok, linked.stderr);
-  const templates = join(clone, '.signalbox/prompts');
-  await mkdir(templates, { recursive: true });
-  await writeFile(join(templates, 'review.md'), 'Review {{ area }}.\n\n{{prompt}}\n');
 });
 after(async () => await place.end());
 
@@ -72,14 +69,45 @@ test('files are attached to a job, in their order, or nothing is sent', async ()
   await refused(['x', ...eleven], /at most 10 files/);
 });
 
-test('a template of the repository is filled, and lacks and loses no value', async () => {
-  const filled = await json(['Look at the tests.', '--template', 'review', '--set', 'area=login']);
-  assert.equal(filled.job.prompt, 'Review login.\n\nLook at the tests.');
+test('a template of the workspace is filled, and lacks and loses no value', async () => {
+  const file = join(place.directory, 'review.md');
+  await writeFile(file, 'Review {{ area }}.\n\n{{prompt}}\n');
+  const chosen = ['--kind', 'pr_review', '--priority', '7', '--tool', 'claude', '--budget', '2'];
+  const saved = await json(['--file', file, ...chosen, '--save-template', 'review']);
+  assert.deepEqual(saved.template.values, {
+    ...{ kind: 'pr_review', prompt: 'Review {{ area }}.\n\n{{prompt}}', priority: 7 },
+    ...{ requirements: { tool: 'claude' }, budget: { costUsd: 2 } },
+  });
+  const area = ['--template', 'review', '--set', 'area=login'];
+  const { job } = await json(['Look at the tests.', ...area, '--priority', '9', '--tool', 'codex']);
+  assert.equal(job.prompt, 'Review login.\n\nLook at the tests.');
+  assert.deepEqual([job.kind, job.priority, job.tool], ['pr_review', 9, 'codex']);
+  assert.deepEqual(job.budget, { costUsd: 2 });
   await refused(['--template', 'review'], /needs --set area=… and a prompt\./);
   const more = ['x', '--template', 'review', '--set', 'area=a', '--set', 'level=9'];
   await refused(more, /has no \{\{level\}\}, so the value would be lost/);
   await refused(['x', '--template', 'reviw'], /no template "reviw"\. Did you mean review\?/);
   await refused(['x', '--set', 'area=login'], /--set needs --template/);
+});
+
+test('a template is changed by its own values, and keeps nothing that is for one job', async () => {
+  await json(['Mend {{area}}.', '--with', 'claude,codex', '--save-template', 'mend']);
+  await json(['--template', 'mend', '--repo', clone, '--save-template', 'mend']);
+  const { template } = await json(['--template', 'mend', '--role', 'x', '--save-template', 'mend']);
+  const { repoId, ...values } = template.values;
+  assert.match(repoId, /^repo_/);
+  assert.deepEqual(values, {
+    ...{ prompt: 'Mend {{area}}.', role: 'x' },
+    variants: [{ tool: 'claude' }, { tool: 'codex' }],
+  });
+  const both = await json(['--template', 'mend', '--set', 'area=it', '--repo', clone]);
+  assert.equal(both.variantJobIds.length, 2);
+  const one = await json(['--template', 'mend', '--set', 'area=it', '--tool', 'codex']);
+  assert.equal(one.variantJobIds, undefined);
+  assert.equal(one.job.repoId, repoId);
+  await refused(['x', '--delay', '5m', '--save-template', 'x'], /does not keep --delay/);
+  await refused(['x', '--depends-on', 'a', '--save-template', 'x'], /does not keep --depends-on/);
+  await refused(['--template', 'mend', '--wait', '--set', 'area=it'], /--wait follows one job/);
 });
 
 test('the editor begins with the prompt, and what was written outlives a refusal', async () => {

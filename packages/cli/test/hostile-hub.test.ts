@@ -33,6 +33,8 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   enqueue: [
     ['Do it', '--repo', repoId],
     ['Do it', '--repo', repoId, '--wait'],
+    ['Do it', '--template', 'none'],
+    ['Do it', '--save-template', 'mine'],
   ],
   jobs: [[], ['--all']],
   job: [[jobId], [jobId, '--follow']],
@@ -55,7 +57,13 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   'work prune': [[]],
   watch: 'Below.',
   inbox: [[]],
-  answer: [[uncertaintyId, '--option', id], [uncertaintyId, '--text', 'x'], [uncertaintyId], []],
+  answer: [
+    [uncertaintyId, '--option', id],
+    [uncertaintyId, '--alike', '--text', 'x'],
+    [uncertaintyId, '--text', 'x'],
+    [uncertaintyId],
+    [],
+  ],
   'queue pause': [[]],
   'queue resume': [[]],
   runs: [[], [runId]],

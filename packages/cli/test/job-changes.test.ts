@@ -136,6 +136,34 @@ test('job retry puts a failed job back, as it was or with another prompt', async
   await client().jobs.cancel({ workspaceId, jobId });
 });
 
+test('job retry --tool enqueues a job that is done once more, for that tool', async () => {
+  const wish = { kind: 'work', prompt: 'Once more', priority: 900, role: 'x' } as const;
+  const { jobId } = await client().jobs.enqueue({
+    ...{ workspaceId, repoId, ...wish, budget: { costUsd: 2 } },
+  });
+  await client().jobs.complete({ ...(await claim()), outcome: 'done' });
+  const again = await json(['job', 'retry', jobId, '--tool', 'codex', '--model', 'gpt-5.5']);
+  assert.notEqual(again.jobId, jobId);
+  const { requirements, prompt, priority, role, budget } = await readJob(again.jobId);
+  assert.deepEqual({ prompt, priority, role, kind: 'work' }, wish);
+  assert.deepEqual(requirements, { tool: 'codex', model: 'gpt-5.5' });
+  assert.deepEqual(budget, { costUsd: 2 });
+  assert.equal((await readJob(jobId)).status, 'done');
+  const told = await run(['job', 'retry', jobId, '--tool', 'claude']);
+  assert.match(told.stdout, /Enqueued job_\S+; \S+ stays done/);
+  const bare = await run(['job', 'retry', jobId]);
+  assert.equal(bare.exitCode, exitCodes.refused, bare.stderr);
+  for (const tool of ['codex', 'claude']) {
+    const { jobs } = await client().jobs.list({
+      workspaceId,
+      text: 'Once more',
+      status: 'pending',
+    });
+    const made = jobs.find((job) => job.tool === tool);
+    await client().jobs.cancel({ workspaceId, jobId: made?.jobId ?? '' });
+  }
+});
+
 test('job retry --edit sends what the editor leaves, and removes the file', async () => {
   const jobId = await failedJob('Add a check.');
   const editor = makeEditor('cp "$2" "$1.seen"; sed -i s/check/test/ "$2"');

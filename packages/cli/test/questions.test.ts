@@ -102,6 +102,46 @@ test('answer chooses an option by value or label, by the end of the ID', async (
   assert.deepEqual([uncertainty.status, uncertainty.resolution.value], ['resolved', 'no']);
 });
 
+test('answer --alike answers all questions of a row, says which, and no others', async () => {
+  const region = {
+    ...{ prompt: 'Which region?', kind: 'choice' as const, impact: 'low' as const },
+    options: [{ value: 'eu' }, { value: 'us' }],
+  };
+  const first = await ask(region);
+  const second = await ask(region);
+  const other = await ask({ ...region, prompt: 'Which zone?' });
+  const listed = await run(['inbox']);
+  assert.match(listed.stdout, /2 × Which region\?/);
+  assert.match(listed.stderr, /All 2 of a row: signalbox answer \S{8} --alike/);
+  const both = await run(['answer', second, '--alike', '--option', 'eu']);
+  assert.equal(both.exitCode, exitCodes.ok, both.stderr);
+  assert.match(both.stdout, /^✔ Answered 2 questions: eu\n/);
+  for (const id of [first, second]) {
+    assert.equal(await answerIn(id), 'eu');
+    assert.match(both.stdout, new RegExp(`^ {2}${id.slice(-8)}$`, 'm'));
+  }
+  assert.equal(await answerIn(other), null);
+  const late = await run(['answer', first, '--alike', '--option', 'us']);
+  assert.equal(late.exitCode, exitCodes.refused, late.stderr);
+  assert.match(late.stderr, /not open any more/);
+  const unclear = await run(['answer', other, '--alike', '--replace', '--option', 'us']);
+  assert.equal(unclear.exitCode, exitCodes.usage, unclear.stderr);
+  // Nothing else is like this one.
+  await json(['answer', other, '--alike', '--option', 'us']);
+  assert.equal(await answerIn(other), 'us');
+});
+
+test('a table in a question is aligned within the width of the terminal', async () => {
+  const prompt = 'Which file?\n\n| file | lines |\n|---|--:|\n| src/日本.ts | 7 |\n| a.ts | 12 |';
+  const id = await ask({ prompt });
+  const { output } = await onTerminal(60, ['answer', id, '--text', 'a.ts']).ended;
+  assert.match(output, /Answered: a\.ts/);
+  const shown = onTerminal(60, ['answer', id, '--replace']);
+  await shown.shows(/ {2}file {9}lines\r?\n {2}─{11} {2}─{5}\r?\n {2}src\/日本\.ts {6}7/);
+  await shown.type('\u0003');
+  await shown.ended;
+});
+
 test('the value of an option comes before the label of another one', async () => {
   const id = await ask({
     options: [

@@ -3,9 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import type { JobEvent } from '@signalbox/contract';
 import { createIo, type Io, type ProcessStreams } from '../src/terminal/io.ts';
+import { alignTables } from '../src/terminal/markdown-table.ts';
 import { gistOf, printMarkdown } from '../src/terminal/markdown-text.ts';
+import { printFields } from '../src/terminal/table.ts';
 import { cleanStyledLine, cleanText, textWidth, truncateText } from '../src/terminal/text.ts';
 import { printText } from '../src/words/question-text.ts';
 import { createTimelinePrinter } from '../src/words/timeline.ts';
@@ -85,6 +88,9 @@ const longLines: readonly (readonly [name: string, line: string])[] = [
   ['beginnings of sequences', '\u001b]'.repeat(LONG / 2)],
   ['marks of headings', `# ${'# '.repeat(LONG / 2)}x`],
   ['marks of strong text', '**x'.repeat(LONG / 3)],
+  ['cells', '|x'.repeat(LONG / 2)],
+  ['a table', `|x|y|\n|-|-|\n${'|x|y|\n'.repeat(LONG / 6)}`],
+  ['a rule of a table', `|x\n${'|-'.repeat(LONG / 2)}x`],
 ];
 
 for (const [name, line] of longLines) {
@@ -116,13 +122,70 @@ function printLog(io: Io, messages: readonly string[]): void {
   printer.end();
 }
 
+const table = [
+  '| File | What was changed in it | Lines |',
+  '|:-----|------------------------|------:|',
+  '| `src/日本語/ファイル.ts` | Reads **all** `a \\| b` of the list 👍 | 1,204 |',
+  '| a.ts | | 7 |',
+  '| b.ts | a row | 8 | that is too long |',
+].join('\n');
+
+for (const columns of [60, 80, 120, 200]) {
+  test(`a table fits ${columns} columns, with wide characters in their places`, () => {
+    const { io, output } = openIo({ columns, isColored: true });
+    printMarkdown(io, table);
+    const lines = stripVTControlCharacters(output()).trimEnd().split('\n');
+    for (const line of lines) assert.ok(textWidth(line) <= columns, line);
+    const rule = lines.find((line) => line.includes('─')) ?? '';
+    const begin = rule.lastIndexOf(' ') + 1;
+    // A figure ends where its column does.
+    for (const figure of ['Lines', '1,204', '7']) {
+      const line = lines.find((each) => each.endsWith(figure)) ?? '';
+      assert.equal(textWidth(line), rule.length, lines.join('\n'));
+      assert.ok(textWidth(line.slice(0, -figure.length)) >= begin);
+    }
+    const words = lines.join(' ').replaceAll(/\s+/g, ' ');
+    for (const word of ['src/日本語', 'the', 'list', '👍', '8 | that'])
+      assert.ok(words.includes(word));
+    assert.ok(!words.includes('**'), words);
+  });
+}
+
+test('fields wrap at words under their values; an address stays whole', () => {
+  const { io, output } = openIo({ columns: 40 });
+  const url = `https://git.acme.test/${'x'.repeat(40)}`;
+  printFields(io, [
+    ['Result', 'Which of the two regions may the service use?'],
+    ['Pull request', url],
+  ]);
+  assert.equal(
+    output(),
+    [
+      'Result        Which of the two regions',
+      '              may the service use?',
+      `Pull request  ${url}`,
+      '',
+    ].join('\n'),
+  );
+});
+
+test('what is no table stays, and so does one that does not fit or is code', () => {
+  const wide = ['|a|b|c|d|e|f|g|h|', '|-|-|-|-|-|-|-|-|', `|${'word word|'.repeat(8)}`];
+  for (const lines of [['a | b', 'c | d'], ['```', '|a|b|', '|-|-|', '```'], wide]) {
+    assert.deepEqual(alignTables(lines, 30), lines);
+  }
+  assert.deepEqual(alignTables(['a|b', '-|-', '1|2', '', 'x'], 30), [
+    ...['a  b', '─  ─', '1  2', '', 'x'],
+  ]);
+});
+
 test('a result in Markdown is shown by its lines, and by one line that says most', () => {
   const text = '## Done\n\nI changed **the files**\nof the API:\n\n| file | lines |\n|---|---|\n';
   const { io, output } = openIo({ columns: 60 });
   printMarkdown(io, text);
   assert.equal(
     output(),
-    '  Done\n\n  I changed the files\n  of the API:\n\n  | file | lines |\n  |---|---|\n',
+    '  Done\n\n  I changed the files\n  of the API:\n\n  file  lines\n  ────  ─────\n',
   );
   assert.equal(gistOf(text), 'I changed the files of the API:');
   assert.equal(gistOf('Fixed `a*b`.'), 'Fixed `a*b`.');

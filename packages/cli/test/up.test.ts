@@ -25,7 +25,9 @@ before(() => {
   mkdirSync(bin);
   copyFileSync(join(streams, stream), join(bin, stream));
   // A stand-in for Claude Code that changes a file and prints what the real one did.
-  const lines = ['#!/bin/sh', 'cat >> NOTES.md', `cat "$(dirname "$0")/${stream}"`, ''];
+  // Asked for its version, it is not in a job.
+  const writeNotes = '[ -z "$SIGNALBOX_JOB_ID" ] || cat >> NOTES.md';
+  const lines = ['#!/bin/sh', writeNotes, `cat "$(dirname "$0")/${stream}"`, ''];
   writeFileSync(join(bin, 'claude'), lines.join('\n'));
   chmodSync(join(bin, 'claude'), 0o755);
 });

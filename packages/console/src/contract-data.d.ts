@@ -16,6 +16,7 @@ declare module 'virtual:contract-data' {
   /** The path of `jobs/enqueue` for programs. */
   export const enqueuePath: string;
   export const attachmentsMax: number;
+  export const variantsMax: number;
   export const uploadBytesMax: number;
   export const jobKinds: readonly JobKind[];
   export const jobStatuses: readonly JobStatus[];

@@ -14,6 +14,7 @@ import { jobActivity } from './endpoints/job-activity.ts';
 import { jobEvents } from './endpoints/job-events.ts';
 import { jobLog } from './endpoints/job-log.ts';
 import { jobPatch } from './endpoints/job-patch.ts';
+import { jobTemplates } from './endpoints/job-templates.ts';
 import { jobs } from './endpoints/jobs.ts';
 import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
@@ -43,6 +44,7 @@ export const endpoints = {
   repositories,
   jobs: { ...jobs, ...jobLog, ...jobActivity, ...jobPatch },
   jobEvents,
+  jobTemplates,
   reviewComments,
   works,
   queue,

@@ -44,6 +44,7 @@ export * from './endpoints/job-log.ts';
 export * from './endpoints/job-messages.ts';
 export * from './endpoints/job-patch.ts';
 export * from './endpoints/job-schemas.ts';
+export * from './endpoints/job-templates.ts';
 export * from './endpoints/job-variant.ts';
 export * from './endpoints/job-variants.ts';
 export * from './endpoints/job-waiting.ts';

@@ -97,6 +97,8 @@ describe('the field jobToken', () => {
       'jobsBulk',
       'jobsContinue',
       'jobsChooseVariant',
+      'jobTemplatesSave',
+      'jobTemplatesRemove',
       'reviewCommentsSave',
       'reviewCommentsResolve',
       'reviewCommentsAnswer',

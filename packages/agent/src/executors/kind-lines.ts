@@ -29,8 +29,8 @@ const kinds: Readonly<Record<JobKind, KindLines>> = {
   install_ias: {
     task: [
       'Setup: prepare the repository for jobs of coding agents. It may be empty.',
-      'Add only what is missing: how to build and to test it (AGENTS.md), and prompt templates',
-      'in .signalbox/prompts where the task asks for them. Change no code, and no existing rule.',
+      'Add only what is missing: how to build and to test it (AGENTS.md). Change no code, and no',
+      'existing rule.',
     ],
     result: ['Show that the commands which you wrote down work.', branch],
   },

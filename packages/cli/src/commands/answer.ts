@@ -8,11 +8,12 @@ import {
   type HubOptions,
 } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { chooseQuestionId, findQuestionId } from '../find/question-reference.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { formatMoment } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { askChoice, askText } from '../terminal/prompts.ts';
 import { readText } from '../terminal/stdin-text.ts';
 import { oneLine, truncateText } from '../terminal/text.ts';
@@ -24,6 +25,7 @@ interface Options extends HubOptions {
   text?: string;
   dismiss?: true;
   replace?: true;
+  alike?: true;
 }
 
 interface Answer {
@@ -32,10 +34,11 @@ interface Answer {
 }
 
 /**
- * `signalbox answer [ID]`: answers a question; on a terminal it shows the question and its options,
- * and without an ID lets the person choose an open one.
- * The first answer wins: the second person sees who answered, and the exit code is 4. With
- * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`.
+ * `signalbox answer [ID]`: answers a question, with `--alike` all open ones that are like it; on a
+ * terminal it shows the question and its options, and without an ID lets the person choose an open
+ * one. The first answer wins: the second person sees who answered, and the exit code is 4. With
+ * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`; if others are `--alike`, `{ok,
+ * results}`, one result `{uncertaintyId, result, resolutionId, error, message}` for each.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -44,6 +47,7 @@ export const command = defineCommand<Options>({
       .option('--option <option>', 'choose an option, by its value or its label')
       .option('--text <text>', 'answer in your own words; - reads them from standard input')
       .option('--dismiss', 'let the job continue without an answer')
+      .option('--alike', 'give the answer to all open questions that are like it')
       .option('--replace', 'replace the answer that the question has');
     addJsonOption(program);
     addHubOptions(program);
@@ -51,6 +55,7 @@ export const command = defineCommand<Options>({
       ['signalbox answer', 'choose an open question, and answer it'],
       ['signalbox answer 5b0e9f77', 'read the question and choose'],
       ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
+      ['signalbox answer 5b0e9f77 --alike --option yes', 'all of its row in the inbox'],
       ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
     ]);
   },
@@ -68,7 +73,9 @@ export const command = defineCommand<Options>({
       io.print('No open questions.');
       return undefined;
     }
+    const alike = options.alike ? await findAlike(io, session, uncertaintyId) : [];
     const { mode, value } = await readAnswer(io, session, uncertaintyId, options);
+    if (alike.length > 1) return await answerAlike(io, session, alike, { mode, value });
     const answer = await client.uncertainties.addResolution(
       {
         ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
@@ -82,11 +89,65 @@ export const command = defineCommand<Options>({
   },
 });
 
-function refuseUnclear({ option, text, dismiss }: Options): void {
+function refuseUnclear({ option, text, dismiss, alike, replace }: Options): void {
+  if (alike && replace) {
+    const message = '--alike is about open questions, which have no answer to --replace.';
+    throw new CliError(exitCodes.usage, 'USAGE', message);
+  }
   const given = [option, text, dismiss].filter((each) => each !== undefined);
   if (given.length < 2) return;
   const message = 'Give only one of --option, --text and --dismiss.';
   throw new CliError(exitCodes.usage, 'USAGE', message);
+}
+
+/**
+ * The open questions of the row in the inbox that has this one.
+ * @throws {CliError} ALREADY_RESOLVED: it is in none.
+ */
+async function findAlike(
+  io: Io,
+  { client, workspaceId }: HubSession,
+  uncertaintyId: string,
+): Promise<string[]> {
+  let ids: string[] | undefined;
+  await collectPages(Infinity, async (page) => {
+    const inbox = await client.uncertainties.inbox({ workspaceId, ...page }, { signal: io.signal });
+    ids ??= inbox.uncertainties
+      .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
+      .find((row) => row.includes(uncertaintyId));
+    return { rows: [], nextCursor: ids === undefined ? inbox.nextCursor : null };
+  });
+  if (ids !== undefined) return [uncertaintyId, ...ids.filter((id) => id !== uncertaintyId)];
+  throw new CliError(exitCodes.refused, 'ALREADY_RESOLVED', 'The question is not open any more.', {
+    fix: `See its answer: signalbox answer ${shortId(uncertaintyId)}`,
+  });
+}
+
+async function answerAlike(
+  io: Io,
+  { client, workspaceId }: HubSession,
+  uncertaintyIds: string[],
+  { mode, value }: Answer,
+): Promise<ExitCode | undefined> {
+  const answer = await client.uncertainties.resolveAlike(
+    { workspaceId, uncertaintyIds, mode, value, confidence: 1 },
+    { signal: io.signal },
+  );
+  const refused = answer.results.filter(({ result }) => result === 'refused');
+  const exitCode = refused.length > 0 ? exitCodes.refused : undefined;
+  if (io.json) {
+    io.printJson(answer);
+    return exitCode;
+  }
+  const given = answer.results.filter(({ result }) => result === 'resolved');
+  const what = `${given.length} question${given.length === 1 ? '' : 's'}`;
+  const deed = mode === 'dismissed' ? `Dismissed ${what}` : `Answered ${what}: ${oneLine(value)}`;
+  io.print(`${io.styles.green('✔')} ${deed}`);
+  for (const id of given) io.print(`  ${shortId(id.uncertaintyId)}`);
+  for (const { uncertaintyId, message = 'The hub refused.' } of refused) {
+    io.note(`${io.errorStyles.red('✖')} ${shortId(uncertaintyId)}  ${oneLine(message)}`);
+  }
+  return exitCode;
 }
 
 async function readAnswer(

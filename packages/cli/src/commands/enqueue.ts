@@ -1,6 +1,7 @@
 import {
   ATTEMPTS_MAX_DEFAULT,
   type JobKind,
+  type JobTemplateValues,
   jobKinds,
   PRIORITY_MAX,
   PRIORITY_MIN,
@@ -23,6 +24,7 @@ import { findRepository } from '../find/repository-reference.ts';
 import { enqueueBatch } from '../hub/enqueue-batch.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { followJob } from '../hub/job-follow.ts';
+import { findTemplate, saveTemplate } from '../hub/job-template.ts';
 import { type Prompt, type PromptOptions, readPrompt } from '../hub/prompt-source.ts';
 import { parseDurationMs } from '../terminal/duration.ts';
 import { describeFailure } from '../terminal/exit.ts';
@@ -31,10 +33,12 @@ import { parseAmount, parseInteger } from '../terminal/numbers.ts';
 import { exitCodeOf, shortId } from '../words/job-text.ts';
 
 interface Options extends HubOptions, PromptOptions {
-  repo: string;
+  repo?: string;
+  template?: string;
+  saveTemplate?: string;
   batch?: string;
   attach?: string[];
-  kind: JobKind;
+  kind?: JobKind;
   role?: string;
   priority?: number;
   requirements?: string;
@@ -54,9 +58,9 @@ interface Options extends HubOptions, PromptOptions {
 
 /**
  * `signalbox enqueue`: enqueues one job, or with `--batch` one for each line of a file. With
- * `--wait` it shows the timeline and exits with the outcome. With `--json`: the hub's answer
- * `{ok, jobId, job}`; with `--wait` too, lines as of `signalbox job --follow --json`; with
- * `--batch` `{ok, jobs}`.
+ * `--wait` it shows the timeline and exits with the outcome. With `--json`: the hub's answer `{ok,
+ * jobId, job}`; with `--save-template` `{ok, template}`; with `--wait` too, lines as of `signalbox
+ * job --follow --json`; with `--batch` `{ok, jobs}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -64,12 +68,13 @@ export const command = defineCommand<Options>({
       .argument('[prompt]', 'the task for the agent; - reads it from standard input')
       .option('--file <file>', 'the prompt is the text of this file')
       .option('--edit', 'write the prompt in $EDITOR; so does a terminal without a prompt')
-      .option('--template <name>', 'fill .signalbox/prompts/NAME.md of the repository')
-      .option('--set <name=value>', 'a value of the template; repeatable', readPair)
+      .option('--template <name>', 'begin with the values of this template of the workspace')
+      .option('--set <name=value>', 'fill {{name}} in its prompt; repeatable', readPair)
+      .option('--save-template <name>', 'save the values under this name; enqueue nothing')
       .option('--attach <file>', 'a file for the tool; repeatable, up to 10 times', collectFile)
       .option('--batch <file>', 'enqueue each line of a JSON Lines file; - reads standard input')
-      .option('--repo <path|id>', 'the repository, by a clone or an ID', '.')
-      .addOption(new Option('--kind <kind>', 'kind of job').choices(jobKinds).default('work'))
+      .option('--repo <path|id>', 'the repository, by a clone or an ID (default: this clone)')
+      .addOption(new Option('--kind <kind>', 'kind of job (default: work)').choices(jobKinds))
       .option('--wait', 'show the timeline until the job ends; exit with its outcome')
       .option(
         '--timeout <time>',
@@ -82,7 +87,8 @@ export const command = defineCommand<Options>({
     addExamples(program, [
       ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
       ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
-      ['signalbox enqueue --template review --set area=login', 'a prompt of the repository'],
+      ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
+      ['signalbox enqueue --template review --set area=login', 'with its values'],
       ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
       ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
       ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
@@ -92,13 +98,23 @@ export const command = defineCommand<Options>({
 
   async run({ io, args, options }) {
     if (options.batch !== undefined) return await runBatch(io, options, args[0]);
-    if (options.with !== undefined && (options.wait || options.tool !== undefined)) {
-      const why = options.wait ? '--wait follows one job' : '--with names the tools';
-      throw new CliError(exitCodes.usage, 'USAGE', `${why}: leave one of both out.`);
+    if (options.with !== undefined && options.tool !== undefined) {
+      const message = '--with names the tools: leave --tool out.';
+      throw new CliError(exitCodes.usage, 'USAGE', message);
     }
-    const prompt = await readPrompt(io, args[0], options);
+    if (options.saveTemplate !== undefined) return await runSave(io, options, args[0]);
+    const { template: name } = options;
     const session = await openHubSession(io, options);
-    const answer = await enqueue(io, session, prompt, options);
+    const template = name === undefined ? undefined : await findTemplate(io, session, name);
+    const values = chosenValues(options, template?.values ?? {});
+    if (options.wait && values.variants !== undefined) {
+      const message = '--wait follows one job, and these are variants: leave it out.';
+      throw new CliError(exitCodes.usage, 'USAGE', message);
+    }
+    const text = template?.values.prompt;
+    const filled = name === undefined || text === undefined ? undefined : { name, prompt: text };
+    const prompt = await readPrompt(io, args[0], options, filled);
+    const answer = await enqueue(io, session, prompt, options, values);
     if (options.wait) {
       if (!io.json) sayEnqueued(io, answer);
       const { timeout: timeoutMs } = options;
@@ -112,6 +128,28 @@ export const command = defineCommand<Options>({
   },
 });
 
+/** @throws {CliError} USAGE: options that a template does not keep. */
+async function runSave(io: Io, options: Options, argument: string | undefined): Promise<undefined> {
+  const ofOneJob = ['wait', 'attach', 'key', 'dependsOn', 'delay', 'run', 'set'] as const;
+  const wrong = ofOneJob.find((name) => options[name] !== undefined);
+  if (wrong !== undefined) {
+    const message = `A template does not keep --${wrong.replace('sO', 's-o')}: leave it out.`;
+    throw new CliError(exitCodes.usage, 'USAGE', message);
+  }
+  const { file, edit, template: from, saveTemplate: name = '', repo } = options;
+  const hasPrompt = argument !== undefined || file !== undefined || edit;
+  const prompt = hasPrompt ? await readPrompt(io, argument, options) : null;
+  const session = await openHubSession(io, options);
+  const values = from === undefined ? {} : (await findTemplate(io, session, from)).values;
+  await saveTemplate(io, session, name, {
+    ...chosenValues(options, values),
+    ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
+    ...(prompt === null ? {} : { prompt: prompt.text }),
+  });
+  await prompt?.edited?.remove();
+  return undefined;
+}
+
 /** @throws {CliError} USAGE: options that do not go together. */
 async function runBatch(
   io: Io,
@@ -123,6 +161,7 @@ async function runBatch(
       'file',
       'edit',
       'template',
+      'saveTemplate',
       'attach',
       'wait',
       'key',
@@ -134,12 +173,13 @@ async function runBatch(
   ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (prompt !== undefined || wrong !== undefined) {
-    const what = wrong === undefined ? 'a prompt' : `--${wrong.replace('sO', 's-o')}`;
+    const what =
+      wrong === undefined ? 'a prompt' : `--${wrong.replace('sO', 's-o').replace('eT', 'e-t')}`;
     const message = `--batch has the jobs in its file, so ${what} has no place.`;
     throw new CliError(exitCodes.usage, 'USAGE', message);
   }
   const session = await openHubSession(io, options);
-  return await enqueueBatch(io, session, { file, repo: options.repo });
+  return await enqueueBatch(io, session, { file, repo: options.repo ?? '.' });
 }
 
 /** @throws what the hub says; a prompt that was written in the editor is kept then. */
@@ -148,10 +188,11 @@ async function enqueue(
   session: HubSession,
   { text: prompt, edited }: Prompt,
   options: Options,
+  values: JobTemplateValues,
 ) {
   try {
     const answer = await session.client.jobs.enqueue(
-      await requestOf(io, session, prompt, options),
+      await requestOf(io, session, prompt, options, values),
       { signal: io.signal },
     );
     await edited?.remove();
@@ -166,27 +207,46 @@ async function enqueue(
   }
 }
 
-async function requestOf(io: Io, session: HubSession, prompt: string, options: Options) {
+async function requestOf(
+  io: Io,
+  session: HubSession,
+  prompt: string,
+  options: Options,
+  values: JobTemplateValues,
+) {
   const { workspaceId } = session;
-  const requirements = withTool(readRequirements(options.requirements), options);
   const dependsOn: string[] = [];
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
-  const { kind, role, priority, delay, key, concurrencyKey, maxAttempts, run, budget } = options;
-  const repoId = await findRepository(io, session, options.repo);
+  const { delay, key, run, repo } = options;
+  const ofTemplate = repo === undefined ? values.repoId : undefined;
+  const repoId = ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
   const attachments = await attach(io, session, options.attach ?? []);
   return {
-    workspaceId,
-    ...{ repoId, kind, prompt, dependsOn },
+    ...values,
+    ...{ workspaceId, repoId, kind: values.kind ?? 'work', prompt, dependsOn },
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...(options.with === undefined ? {} : { variants: options.with }),
+    ...(delay === undefined ? {} : { delayMs: delay }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+    ...(run === undefined ? {} : { runId: run }),
+  };
+}
+
+/** The values of a template, and in their place those that options give. */
+function chosenValues(options: Options, template: JobTemplateValues): JobTemplateValues {
+  const { kind, role, priority, concurrencyKey, maxAttempts, budget } = options;
+  const given = readRequirements(options.requirements) ?? template.requirements;
+  const requirements = withTool(given, options);
+  const { variants: _, ...others } = template;
+  const variants = options.with ?? (options.tool === undefined ? template.variants : undefined);
+  return {
+    ...others,
+    ...(variants === undefined ? {} : { variants }),
+    ...(kind === undefined ? {} : { kind }),
     ...(role === undefined ? {} : { role }),
     ...(priority === undefined ? {} : { priority }),
     ...(requirements === undefined ? {} : { requirements }),
-    ...(delay === undefined ? {} : { delayMs: delay }),
-    ...(key === undefined ? {} : { idempotencyKey: key }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
-    ...(run === undefined ? {} : { runId: run }),
     ...(budget === undefined ? {} : { budget: { costUsd: budget } }),
   };
 }

@@ -88,6 +88,11 @@ export const command = defineCommand<Options>({
     }
     printQuestions(io, rows, await readRepositoryLabels(session, io.signal));
     io.note(asTyped(`Answer one: signalbox answer ${shortId(rows[0]?.uncertaintyId ?? 'ID')}`));
+    const alike = rows.find(({ alikeIds = [] }) => alikeIds.length > 0);
+    if (alike !== undefined) {
+      const all = `All ${(alike.alikeIds?.length ?? 0) + 1} of a row`;
+      io.note(asTyped(`${all}: signalbox answer ${shortId(alike.uncertaintyId)} --alike`));
+    }
     if (nextCursor !== null) io.note('More questions exist: add --limit N or --all.');
   },
 });

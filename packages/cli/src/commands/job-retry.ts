@@ -1,5 +1,7 @@
+import type { Job } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
 import { addExamples, defineCommand } from '../command-module.ts';
+import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
@@ -14,6 +16,7 @@ import { editText } from '../terminal/editor.ts';
 import { describeFailure } from '../terminal/exit.ts';
 import type { Io } from '../terminal/io.ts';
 import { readText } from '../terminal/stdin-text.ts';
+import { shortId } from '../words/job-text.ts';
 import { checkPrompt } from '../words/prompt-text.ts';
 
 interface Options extends JobChangeOptions {
@@ -25,8 +28,9 @@ interface Options extends JobChangeOptions {
 
 /**
  * `signalbox job retry ID…`: puts failed and blocked jobs back in the queue; one job also with
- * another prompt. With `--json`: `{ok, results}`, one result `{jobId, result, status, error,
- * message}` for each.
+ * another prompt, tool or model. The result of a job that is done stays, so with another tool or
+ * model it is enqueued as a new job. With `--json`: `{ok, results}`, one result `{jobId, result,
+ * status, error, message}` for each, and for a new job the answer `{ok, jobId, job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -34,7 +38,7 @@ export const command = defineCommand<Options>({
     program
       .option('--edit', 'edit the prompt of one job in $EDITOR first')
       .option('--prompt <text>', 'another prompt for one job; - reads it from standard input')
-      .option('--tool <name>', 'let another tool do one job, as `signalbox agents` shows it')
+      .option('--tool <name>', 'let another tool do one job, also one that is done')
       .option('--model <name>', 'with another model, for one job');
     addChangeOptions(program);
     addExamples(program, [
@@ -79,8 +83,13 @@ async function retryWith(
   io: Io,
   { client, workspaceId }: HubSession,
   jobId: string,
-  { prompt, tool, model }: Changes,
+  options: Changes,
 ): Promise<ExitCode | undefined> {
+  const { prompt, tool, model } = options;
+  const { job: before } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+  if (before.status === 'done' && (tool !== undefined || model !== undefined)) {
+    return await enqueueElsewhere(io, client, before, options);
+  }
   const { job } = await client.jobs.retry(
     {
       ...{ workspaceId, jobId },
@@ -91,6 +100,42 @@ async function retryWith(
     { signal: io.signal },
   );
   return sayChanges(io, 'retry', [{ jobId, result: 'changed', status: job.status }]);
+}
+
+/** Enqueues a job that is done once more, for another tool or model. */
+async function enqueueElsewhere(
+  io: Io,
+  client: HubSession['client'],
+  job: Job,
+  { prompt = job.prompt, tool, model }: Changes,
+): Promise<undefined> {
+  const { workspaceId, repoId, kind, role, priority, runId, concurrencyKey, budget } = job;
+  const { requirements, dependsOn, attachments = [] } = job;
+  if (typeof requirements === 'string') {
+    const message = 'The requirements of the job are a text, which has no place for a tool.';
+    throw new CliError(exitCodes.usage, 'USAGE', message);
+  }
+  const { model: _, ...others } = requirements ?? {};
+  const answer = await client.jobs.enqueue(
+    {
+      ...{ workspaceId, repoId, kind, role, prompt, priority, dependsOn },
+      requirements: {
+        ...(tool === undefined ? requirements : others),
+        ...(tool === undefined ? {} : { tool }),
+        ...(model === undefined ? {} : { model }),
+      },
+      ...(runId === null ? {} : { runId }),
+      ...(concurrencyKey === null ? {} : { concurrencyKey }),
+      ...(budget === null ? {} : { budget }),
+      ...(attachments.length === 0
+        ? {}
+        : { attachments: attachments.map(({ uploadId }) => uploadId) }),
+    },
+    { signal: io.signal },
+  );
+  if (io.json) return io.printJson(answer);
+  io.print(`${io.styles.green('✔')} Enqueued ${answer.jobId}; ${shortId(job.jobId)} stays done`);
+  io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(answer.jobId)} --follow`)));
 }
 
 async function retryEdited(io: Io, session: HubSession, jobId: string, changes: Changes) {

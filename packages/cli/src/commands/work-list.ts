@@ -89,6 +89,7 @@ function printWorks(io: Io, works: readonly Work[]): void {
         title: 'AGE',
         text: ({ branch }) => formatAge(branch.committedAt, nowMs),
         style: styles.dim,
+        isOptional: true,
       },
       {
         title: 'TITLE',

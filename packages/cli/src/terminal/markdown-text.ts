@@ -1,4 +1,5 @@
 import type { Io } from './io.ts';
+import { alignTables } from './markdown-table.ts';
 import { cleanText, oneLine, wrapLine } from './text.ts';
 
 /** Tools write their results in Markdown. In a terminal, most of it reads well as it is. */
@@ -35,12 +36,14 @@ export function isPlainLine(text: string): boolean {
 /** Prints a Markdown text, indented and within the width of the terminal. */
 export function printMarkdown(io: Io, text: string, margin = '  '): void {
   const { bold } = io.styles;
-  for (const line of cleanText(text).trim().split('\n')) {
-    const shown = headingMark.test(line)
-      ? bold(withoutMarks(line))
-      : line.replace(strong, bold('$1'));
-    for (const each of wrapLine(shown, io.columns - margin.length)) {
-      io.print(`${margin}${each}`.trimEnd());
-    }
+  const width = io.columns - margin.length;
+  const lines = cleanText(text)
+    .trim()
+    .split('\n')
+    .map((line) =>
+      headingMark.test(line) ? bold(withoutMarks(line)) : line.replace(strong, bold('$1')),
+    );
+  for (const line of alignTables(lines, width)) {
+    for (const each of wrapLine(line, width)) io.print(`${margin}${each}`.trimEnd());
   }
 }

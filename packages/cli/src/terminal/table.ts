@@ -1,5 +1,5 @@
 import type { Io } from './io.ts';
-import { padText, textWidth, truncateText } from './text.ts';
+import { padText, textWidth, truncateText, wrapLine } from './text.ts';
 
 export interface Column<Row> {
   title: string;
@@ -67,6 +67,18 @@ function fittingColumns<Row>(
   return fittingColumns(io, columns.toSpliced(dropped, 1), rows);
 }
 
+/**
+ * Prints a text after its lead, at words within the width of the terminal. One with a word that is
+ * longer than that, such as an address, stays whole, so that it can be copied.
+ */
+export function printHanging(io: Io, lead: string, text: string, leadWidth: number): void {
+  const width = io.columns - leadWidth;
+  const isWhole = text.split(' ').some((word) => textWidth(word) > width);
+  const [first = '', ...others] = isWhole ? [text] : wrapLine(text, width);
+  io.print(`${lead}${first}`.trimEnd());
+  for (const other of others) io.print(`${' '.repeat(leadWidth)}${other}`.trimEnd());
+}
+
 /** Prints names and values in two columns; fields without a value are skipped. */
 export function printFields(
   io: Io,
@@ -75,6 +87,7 @@ export function printFields(
   const shown = fields.filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   for (const [name, value] of shown) {
-    io.print(`${io.styles.dim(name.padEnd(width))}  ${value}`);
+    const lead = `${io.styles.dim(name.padEnd(width))}${GAP}`;
+    printHanging(io, lead, value ?? '', width + GAP.length);
   }
 }

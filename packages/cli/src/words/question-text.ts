@@ -6,6 +6,7 @@ import type {
 } from '@signalbox/contract';
 import { formatDuration } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
+import { alignTables } from '../terminal/markdown-table.ts';
 import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine, truncateText, wrapLine } from '../terminal/text.ts';
 import { shortId } from './job-text.ts';
@@ -127,10 +128,14 @@ function deadlineWords(asked: Uncertainty): string | null {
 
 const MARGIN = '  ';
 
-/** Prints a text of several lines, indented and within the width of the terminal. */
+/**
+ * Prints a text of several lines, indented and within the width of the terminal. Tables are
+ * aligned; all else is as it was written, since a person may approve a command by it.
+ */
 export function printText(io: Io, text: string): void {
-  for (const line of cleanText(text).trimEnd().split('\n')) {
-    for (const part of wrapLine(line, io.columns - MARGIN.length)) {
+  const width = io.columns - MARGIN.length;
+  for (const line of alignTables(cleanText(text).trimEnd().split('\n'), width)) {
+    for (const part of wrapLine(line, width)) {
       io.print(`${MARGIN}${part}`.trimEnd());
     }
   }

@@ -1,6 +1,7 @@
 import type { Activity, Job, JobEvent, JobEventKind } from '@signalbox/contract';
 import { formatClock } from '../terminal/duration.ts';
 import type { Io, Styles } from '../terminal/io.ts';
+import { printHanging } from '../terminal/table.ts';
 import { cleanStyledLine, cleanText, oneLine, truncateText, wrapLine } from '../terminal/text.ts';
 import { followText } from './activity-text.ts';
 import { evidenceText, reasonText, shortId } from './job-text.ts';
@@ -96,9 +97,8 @@ export function createTimelinePrinter(
     const word = (kind === 'log' ? 'late' : wordOf(event, kind)).padEnd(WORD_WIDTH);
     const color = colors[kind];
     const shown = color === undefined ? word : styles[color](word);
-    io.print(
-      `${styles.dim(formatClock(event.at))}  ${shown}  ${describeEvent(event, agentNames)}`.trimEnd(),
-    );
+    const lead = `${styles.dim(formatClock(event.at))}  ${shown}  `;
+    printHanging(io, lead, describeEvent(event, agentNames), margin.length + word.length + 2);
   }
 
   return {

@@ -20,6 +20,8 @@ const actionWords: Readonly<Record<string, string>> = {
   'invitation.accept': 'accepted an invitation',
   'invitation.create': 'invited a person',
   'invitation.revoke': 'revoked an invitation',
+  'job-template.remove': 'removed a template of jobs',
+  'job-template.save': 'saved a template of jobs',
   'job.cancel': 'canceled a job',
   'job.release': 'took a job from its agent',
   'job.retry': 'retried a job',

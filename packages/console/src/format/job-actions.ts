@@ -4,6 +4,8 @@ export type JobAction =
   | 'answer'
   | 'retry'
   | 'edit'
+  | 'continue'
+  | 'elsewhere'
   | 'cancel'
   | 'release'
   | 'checkout'
@@ -13,6 +15,8 @@ export const actionWords: Readonly<Record<JobAction, string>> = {
   answer: 'Answer',
   retry: 'Retry',
   edit: 'Edit and retry',
+  continue: 'Continue',
+  elsewhere: 'Retry elsewhere',
   cancel: 'Cancel job',
   release: 'Release',
   checkout: 'Copy git switch',
@@ -20,7 +24,7 @@ export const actionWords: Readonly<Record<JobAction, string>> = {
 };
 
 /** The actions that a dialog asks about first. */
-export type DialogName = Exclude<JobAction, 'answer' | 'checkout' | 'duplicate'>;
+export type DialogName = Exclude<JobAction, 'answer' | 'checkout' | 'continue' | 'duplicate'>;
 
 /** The branch of an outcome's evidence; undefined without one. */
 export function branchOf(evidence: Evidence | null): string | undefined {
@@ -63,7 +67,9 @@ function actionsOfStatus(job: Job): JobAction[] {
     case 'pending':
       return cancel;
     case 'done':
-      return branchOf(job.evidence) === undefined ? [] : ['checkout'];
+      return branchOf(job.evidence) === undefined
+        ? ['continue', 'elsewhere']
+        : ['checkout', 'continue', 'elsewhere'];
     case 'canceled':
       return [];
   }

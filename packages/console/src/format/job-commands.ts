@@ -17,18 +17,28 @@ export function curlOf(hubUrl: string, path: string, request: EnqueueRequest): s
   ].join(' \\\n  ');
 }
 
+/** The flag for variants; null: it has no form for them, such as for their models. */
+function withFlag(variants: NonNullable<EnqueueRequest['variants']>): string | null {
+  if (variants.some(({ model }) => model)) return null;
+  const tools = variants.flatMap(({ tool }) => tool ?? []);
+  if (tools.length === 0) return String(variants.length);
+  return tools.length === variants.length ? tools.join(',') : null;
+}
+
 /**
  * The command that makes a job, on a machine that is logged in to the workspace, in the folder of
- * its files.
+ * its files. Null: the command has no form for its variants.
  */
 export function enqueueCommandOf(
   hubUrl: string,
   slug: string,
   request: EnqueueRequest,
   fileNames: readonly string[] = [],
-): string {
+): string | null {
   const { repoId, kind, prompt, role, priority, dependsOn, delayMs, requirements } = request;
-  const { runId, budget, concurrencyKey, maxAttempts } = request;
+  const { runId, budget, concurrencyKey, maxAttempts, variants } = request;
+  const tries = variants === undefined ? undefined : withFlag(variants);
+  if (tries === null) return null;
   const words: string[] = ['signalbox enqueue'];
   const add = (flag: string, value: string | number | undefined) => {
     // With `=`, a value such as -10 is no flag.
@@ -46,6 +56,7 @@ export function enqueueCommandOf(
     '--requirements',
     typeof requirements === 'object' ? JSON.stringify(requirements) : requirements,
   );
+  add('--with', tries);
   add('--run', runId);
   add('--budget', typeof budget?.costUsd === 'number' ? budget.costUsd : undefined);
   add('--concurrency-key', concurrencyKey);

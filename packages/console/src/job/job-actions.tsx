@@ -22,7 +22,7 @@ const { Popup, preload } = lazyMenu(
 );
 
 /** The actions that move work on; the others stop it. */
-const forward: readonly JobAction[] = ['answer', 'retry', 'checkout'];
+const forward: readonly JobAction[] = ['answer', 'retry', 'checkout', 'continue'];
 
 /** The right action of a job, and a menu with the others. */
 export function JobActions({ job, slug, role }: { job: Job; slug: string; role: string }) {
@@ -33,8 +33,9 @@ export function JobActions({ job, slug, role }: { job: Job; slug: string; role: 
   const act = (action: JobAction) => {
     if (action === 'checkout')
       return void copyText(checkoutCommandOf(branchOf(job.evidence) ?? ''));
-    if (action === 'answer') {
-      return void navigate({ to: '.', search: {}, hash: 'decision', resetScroll: false });
+    if (action === 'answer' || action === 'continue') {
+      const hash = action === 'answer' ? 'decision' : 'continue';
+      return void navigate({ to: '.', search: {}, hash, resetScroll: false });
     }
     if (action === 'duplicate') {
       return void navigate({

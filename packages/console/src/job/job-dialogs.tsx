@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../parts/dialog/confirm-dialog.tsx';
 import { Modal } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/form/button.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { ElsewhereDialog } from './elsewhere-dialog.tsx';
 
 interface JobDialogProps {
   job: Job;
@@ -22,6 +23,7 @@ interface JobDialogProps {
 export function JobDialog({ job, name, onClose }: JobDialogProps) {
   const act = useJobAction(job);
   if (name === 'edit') return <EditDialog job={job} act={act} onClose={onClose} />;
+  if (name === 'elsewhere') return <ElsewhereDialog job={job} onClose={onClose} />;
   const { label, title, look, text } = confirmations[name];
   return (
     <ConfirmDialog
@@ -45,7 +47,7 @@ interface Confirmation {
   text: (job: Job) => ReactNode;
 }
 
-const confirmations: Readonly<Record<Exclude<DialogName, 'edit'>, Confirmation>> = {
+const confirmations: Readonly<Record<Exclude<DialogName, 'edit' | 'elsewhere'>, Confirmation>> = {
   retry: {
     label: 'Retry',
     title: 'Return the job to the queue?',
@@ -73,7 +75,7 @@ const confirmations: Readonly<Record<Exclude<DialogName, 'edit'>, Confirmation>>
 };
 
 interface ActCall {
-  action: Exclude<DialogName, 'edit'>;
+  action: Exclude<DialogName, 'edit' | 'elsewhere'>;
   prompt?: string;
   /** Of a retry; null: as any agent has it. */
   tool?: string | null;

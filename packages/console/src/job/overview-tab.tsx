@@ -12,6 +12,7 @@ import { LinkedText } from '../parts/text/linked-text.tsx';
 import { AgentMessage } from './agent-message.tsx';
 import { AttemptsPanel } from './attempts-panel.tsx';
 import { CanceledNote } from './canceled-note.tsx';
+import { ContextPanel } from './context-panel.tsx';
 import { DecisionsCard } from './decisions-card.tsx';
 import { EvidenceCard } from './evidence-card.tsx';
 import { FailureCard } from './failure-card.tsx';
@@ -71,11 +72,14 @@ export function OverviewTab(props: OverviewTabProps) {
         )}
         <EvidenceCard job={job} />
         <DecisionsCard job={job} slug={slug} />
-        <WorkCard job={job} work={props.work} slug={slug} role={role} />
+        <div id="continue" className="grid scroll-mt-32 empty:hidden">
+          <WorkCard job={job} work={props.work} slug={slug} role={role} />
+        </div>
         <AttemptsPanel job={job} />
         <Panel title="Prompt">
           <Prompt text={job.prompt} />
         </Panel>
+        <ContextPanel job={job} slug={slug} />
       </div>
       <aside className="grid min-w-0 gap-4">
         <Panel title="Details">

@@ -13,6 +13,8 @@ export interface JobDraft {
   /** Empty: any tool; its default model. */
   tool: string;
   model: string;
+  /** The tries of the work; empty: it is one job. */
+  variants: readonly { tool: string; model: string }[];
   runId: string;
   budgetUsd: string;
   concurrencyKey: string;
@@ -33,6 +35,7 @@ export const emptyDraft: JobDraft = {
   requirements: '',
   tool: '',
   model: '',
+  variants: [],
   runId: '',
   budgetUsd: '',
   concurrencyKey: '',
@@ -94,6 +97,10 @@ export function requestOf(
   const costUsd = attempt('budgetUsd', () => readAmount(draft.budgetUsd));
   if (Object.keys(faults).length > 0) return { request: null, faults };
   const { repoId, kind, prompt, dependsOn, runId, concurrencyKey, role, attachments } = draft;
+  const variants = draft.variants.map(({ tool, model }) => ({
+    ...(tool !== '' && { tool }),
+    ...(model !== '' && { model }),
+  }));
   return {
     faults: null,
     request: {
@@ -107,6 +114,7 @@ export function requestOf(
       ...(costUsd !== undefined && { budget: { costUsd } }),
       ...(concurrencyKey.trim() !== '' && { concurrencyKey: concurrencyKey.trim() }),
       ...(maxAttempts !== undefined && { maxAttempts }),
+      ...(variants.length > 0 && { variants }),
       ...(attachments.length > 0 && { attachments: attachments.map((one) => one.uploadId) }),
     },
   };
@@ -183,7 +191,7 @@ function withTool({ requirements, tool, model }: JobDraft): EnqueueRequest['requ
 }
 
 /** The fields for requirements. */
-function splitRequirements(
+export function splitRequirements(
   requirements: Job['requirements'],
 ): Pick<JobDraft, 'requirements' | 'tool' | 'model'> {
   if (requirements === null || typeof requirements === 'string') {

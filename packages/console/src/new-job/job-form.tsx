@@ -1,5 +1,5 @@
 import { jobKinds } from 'virtual:contract-data';
-import type { JobKind } from '@signalbox/contract';
+import type { JobKind, JobTemplate } from '@signalbox/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -26,7 +26,9 @@ import { JobPicker } from './job-picker.tsx';
 import { PromptField } from './prompt-field.tsx';
 import { SameCommands } from './same-commands.tsx';
 import { keyFor, type StoredDraft, storeDraft } from './stored-draft.ts';
-import { ToolFields } from './tool-fields.tsx';
+import { TemplateBar } from './template-bar.tsx';
+import { blanksLeft, draftOfTemplate } from './template-draft.ts';
+import { VariantFields } from './variant-fields.tsx';
 
 interface Option {
   value: string;
@@ -72,38 +74,22 @@ export function JobForm(props: JobFormProps) {
         send();
       }}
     >
-      <div className="grid items-start gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1fr)]">
-        <Select
-          label="Repository"
-          name="repoId"
-          value={draft.repoId}
-          error={errors.repoId}
-          none="Choose …"
-          options={repositories}
-          onChange={(value) => set('repoId', value)}
-        />
-        <Select
-          label="Kind"
-          name="kind"
-          value={draft.kind}
-          error={errors.kind}
-          options={kindOptions.filter(({ value }) => usualKinds.has(value))}
-          more={kindOptions.filter(({ value }) => !usualKinds.has(value))}
-          onChange={(value) => set('kind', jobKinds.find((kind) => kind === value) ?? 'work')}
-        />
-        <TextField
-          label="Priority"
-          inputMode="numeric"
-          placeholder="0"
-          {...form.text('priority')}
-        />
-      </div>
-      <ToolFields
+      <TemplateBar
+        workspaceId={workspaceId}
+        draft={draft}
+        chosen={form.template}
+        disabledReason={disabledReason}
+        onChoose={form.choose}
+        onSaved={form.setTemplate}
+      />
+      <MainFields form={form} repositories={repositories} />
+      <VariantFields
         workspaceId={workspaceId}
         repoId={draft.repoId}
-        tool={draft.tool}
-        model={draft.model}
-        onChange={({ tool, model }) => form.change({ tool, model })}
+        single={{ tool: draft.tool, model: draft.model }}
+        variants={draft.variants}
+        error={errors.variants}
+        onChange={form.change}
       />
       <AttachmentField files={files} error={errors.attachments}>
         <PromptField
@@ -150,7 +136,9 @@ export function JobForm(props: JobFormProps) {
 type JobFormState = ReturnType<typeof useJobForm>;
 
 /** The values that were entered, their faults, and the ways to send and discard them. */
-function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps) {
+function useJobForm(props: JobFormProps) {
+  const { workspaceId, slug, initial, repositories, disabledReason } = props;
+  const [template, setTemplate] = useState<JobTemplate | null>(null);
   const [draft, setDraft] = useState(initial.draft);
   const [faults, setFaults] = useState<DraftFaults>({});
   /** The newest draft, for files that have arrived since this one was drawn. */
@@ -179,11 +167,24 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
   const set = <Name extends keyof JobDraft>(name: Name, value: JobDraft[Name]) =>
     change({ [name]: value });
   return {
-    ...{ ref, draft, errors, enqueue, set, change },
+    ...{ ref, draft, errors, enqueue, set, change, template, setTemplate },
+    choose(next: JobTemplate | null) {
+      setTemplate(next);
+      if (next === null || next.name === template?.name) return;
+      const before = latest.current;
+      const made = draftOfTemplate(next, before);
+      const isOffered = repositories.some(({ value }) => value === made.repoId);
+      change(isOffered ? made : { ...made, repoId: before.repoId });
+      const undo = () => {
+        setTemplate(template);
+        change(before);
+      };
+      showToast({ title: `The form has the values of ${next.name}`, undo });
+    },
     /** The failure, unless fields show it. */
     failure: refused === null ? enqueue.error : null,
     attach: (change: AttachmentChange) => set('attachments', change(latest.current.attachments)),
-    text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind' | 'attachments'>) => ({
+    text: (name: Exclude<keyof JobDraft, 'dependsOn' | 'kind' | 'attachments' | 'variants'>) => ({
       name,
       value: draft[name],
       error: errors[name],
@@ -192,18 +193,56 @@ function useJobForm({ workspaceId, slug, initial, disabledReason }: JobFormProps
     send() {
       if (enqueue.isPending || disabledReason !== undefined) return;
       const made = requestOf(workspaceId, draft);
-      setFaults(made.faults ?? {});
+      const blanks = template === null ? [] : blanksLeft(template, draft);
+      setFaults({
+        ...made.faults,
+        ...(blanks.length > 0 && { prompt: `Fill in ${blanks.join(' and ')}.` }),
+      });
       setAttempt(attempt + 1);
+      if (blanks.length > 0) return;
       if (made.request !== null) enqueue.send(draft, made.request);
     },
     discard() {
       latest.current = { ...emptyDraft, repoId: draft.repoId };
+      setTemplate(null);
       setDraft(latest.current);
       setFaults({});
       enqueue.reset();
       storeDraft(workspaceId, null);
     },
   };
+}
+
+interface MainFieldsProps {
+  form: JobFormState;
+  repositories: readonly Option[];
+}
+
+function MainFields({ form, repositories }: MainFieldsProps) {
+  const { draft, errors, set, text } = form;
+  return (
+    <div className="grid items-start gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1fr)]">
+      <Select
+        label="Repository"
+        name="repoId"
+        value={draft.repoId}
+        error={errors.repoId}
+        none="Choose …"
+        options={repositories}
+        onChange={(value) => set('repoId', value)}
+      />
+      <Select
+        label="Kind"
+        name="kind"
+        value={draft.kind}
+        error={errors.kind}
+        options={kindOptions.filter(({ value }) => usualKinds.has(value))}
+        more={kindOptions.filter(({ value }) => !usualKinds.has(value))}
+        onChange={(value) => set('kind', jobKinds.find((kind) => kind === value) ?? 'work')}
+      />
+      <TextField label="Priority" inputMode="numeric" placeholder="0" {...text('priority')} />
+    </div>
+  );
 }
 
 interface RareFieldsProps {

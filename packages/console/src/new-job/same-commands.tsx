@@ -15,8 +15,9 @@ interface SameCommandsProps {
 /** The commands that make the same job from a terminal. */
 export function SameCommands({ slug, request, fileNames }: SameCommandsProps) {
   const hubUrl = window.location.origin;
+  const line = enqueueCommandOf(hubUrl, slug, request, fileNames);
   const commands = [
-    { what: 'command line', text: enqueueCommandOf(hubUrl, slug, request, fileNames) },
+    ...(line === null ? [] : [{ what: 'command line', text: line }]),
     { what: 'curl command', text: curlOf(hubUrl, enqueuePath, request) },
   ];
   return (

@@ -3,7 +3,7 @@ import { servingAgentsQuery } from '../api/fleet-queries.ts';
 import { modelsOffered, toolsOffered } from '../format/tool-words.ts';
 import { FieldFrame, inputClasses } from '../parts/form/field.tsx';
 
-interface ToolChoice {
+export interface ToolChoice {
   tool: string;
   model: string;
 }
@@ -11,11 +11,14 @@ interface ToolChoice {
 interface ToolFieldsProps extends ToolChoice {
   workspaceId: string;
   repoId: string;
+  /** The end of the labels, such as ` of try 2`. */
+  of?: string;
   onChange: (choice: ToolChoice) => void;
 }
 
 /** The tool and the model of a job, among those that online agents of its repository offer. */
-export function ToolFields({ workspaceId, repoId, tool, model, onChange }: ToolFieldsProps) {
+export function ToolFields(props: ToolFieldsProps) {
+  const { workspaceId, repoId, tool, model, of = '', onChange } = props;
   const { data } = useQuery({
     ...servingAgentsQuery(workspaceId, repoId),
     enabled: repoId !== '',
@@ -25,14 +28,16 @@ export function ToolFields({ workspaceId, repoId, tool, model, onChange }: ToolF
   return (
     <div className="grid items-start gap-4 sm:grid-cols-2">
       <Choice
-        label="Tool"
+        label={`Tool${of}`}
+        name="tool"
         none="Any"
         value={tool}
         values={[...new Set(offered.map(({ name }) => name))]}
         onChange={(value) => onChange({ tool: value, model: '' })}
       />
       <Choice
-        label="Model"
+        label={`Model${of}`}
+        name="model"
         none="The default of the tool"
         value={model}
         values={models}
@@ -44,13 +49,14 @@ export function ToolFields({ workspaceId, repoId, tool, model, onChange }: ToolF
 
 interface ChoiceProps {
   label: string;
+  name: string;
   none: string;
   value: string;
   values: readonly string[];
   onChange: (value: string) => void;
 }
 
-function Choice({ label, none, value, values, onChange }: ChoiceProps) {
+function Choice({ label, name, none, value, values, onChange }: ChoiceProps) {
   const isOffered = value === '' || values.includes(value);
   return (
     <FieldFrame
@@ -61,7 +67,7 @@ function Choice({ label, none, value, values, onChange }: ChoiceProps) {
       {(ids) => (
         <select
           {...ids}
-          name={label.toLowerCase()}
+          name={name}
           value={value}
           onChange={(event) => onChange(event.target.value)}
           className={inputClasses}

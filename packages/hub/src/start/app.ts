@@ -31,6 +31,7 @@ import { Limiter } from '../http/limiter.ts';
 import { createServer } from '../http/server.ts';
 import { serveConsole } from '../http/static-console.ts';
 import { bindIntegrationRoutes } from '../integrations/routes.ts';
+import { bindJobTemplateRoutes } from '../job-templates/routes.ts';
 import { recordLostLease } from '../jobs/recover.ts';
 import { bindJobRoutes } from '../jobs/routes.ts';
 import { countJobsOfRun, listJobsOfRun, sumJobsOfRuns, sumUsageOfRun } from '../jobs/run-jobs.ts';
@@ -427,6 +428,7 @@ function bindRoutes(
   bindAgentRoutes(api, { ...deps, readJobTitles });
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
+  bindJobTemplateRoutes(api, deps);
   const runReads = {
     ...{ countJobsOfRun, sumUsageOfRun, sumJobsOfRuns, listJobsOfRun, listPacksOfRun },
   };

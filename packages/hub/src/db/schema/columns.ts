@@ -60,6 +60,7 @@ export const allColumns = checked({
     unmarked_bytes, unmarked_pieces, log_seq, tool_log_seq, activities`,
   job_messages: `workspace_id, job_id, number, text, author_id, author_name, created_at,
     delivered_at, next_job_id`,
+  job_templates: `workspace_id, name, template_values, updated_at, updated_by, updated_by_name`,
   jobs: `workspace_id, job_id, repo_id, run_id, kind, role, prompt, requirements, parent_job_id,
      continues_job_id, work_job_id, round, depth, root_job_id, depends_on, budget, created_by,
      created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash,

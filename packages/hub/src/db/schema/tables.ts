@@ -2,6 +2,7 @@ import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
 import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
 import type { InvitationTables } from './invitations.ts';
+import type { JobTemplateSchema } from './job-templates.ts';
 import type { NotificationTables } from './notifications.ts';
 import type { PasswordResetTables } from './password-resets.ts';
 import type { ReviewSchema } from './review.ts';
@@ -456,6 +457,7 @@ export interface Schema
     ContextTables,
     IntegrationTables,
     InvitationTables,
+    JobTemplateSchema,
     NotificationTables,
     PasswordResetTables,
     ReviewSchema,

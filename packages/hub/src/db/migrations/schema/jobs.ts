@@ -326,6 +326,15 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     is_held INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace_id, uncertainty_id, seq)
   )`,
+  `CREATE TABLE job_templates (
+    workspace_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    template_values TEXT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    updated_by TEXT NOT NULL,
+    updated_by_name TEXT,
+    PRIMARY KEY (workspace_id, name)
+  )`,
   `CREATE TABLE cloud_ai_jobs (
     workspace_id TEXT NOT NULL,
     cloud_ai_job_id TEXT NOT NULL,
