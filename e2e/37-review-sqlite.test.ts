@@ -58,7 +58,7 @@ const patch = [
   '',
 ].join('\n');
 
-/** What the second round has changed, from a file that the first one has written. */
+/** The changes of the second round, from a file that the first one has written. */
 const roundSha = 'd'.repeat(40);
 const roundPatch = [
   'diff --git a/src/orders.ts b/src/orders.ts',

@@ -130,7 +130,7 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
     await page.waitForURL(/\/jobs\/job_/);
     await page.getByRole('heading', { name: 'Variants' }).waitFor();
     const { jobs } = await client.jobs.list({ workspaceId, text: 'Try it twice', limit: 10 });
-    assert.deepEqual(jobs.map(({ tool }) => tool).sort(), ['claude', 'codex']);
+    assert.deepEqual(jobs.map(({ tool }) => String(tool)).toSorted(), ['claude', 'codex']);
   });
 
   it('offers to continue a job that is done, and enqueues it once more for another tool', async () => {

@@ -10,8 +10,9 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
  * mirrors/        a bare mirror of each mapped clone
- * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json, evidence.git/,
- *                 worktree/ and tool/, which belong to the tool and have its result.json, and
+ * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json,
+ *                 evidence.git/, worktree/ and tool/, which belong to the tool and have its
+ *                 result.json, and
  *                 notes/, where programs of the agent write beside the tool (report.ndjson),
  *                 and attachments/, the files of the job
  * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:

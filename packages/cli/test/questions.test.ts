@@ -138,7 +138,7 @@ test('a table in a question is aligned within the width of the terminal', async 
   assert.match(output, /Answered: a\.ts/);
   const shown = onTerminal(60, ['answer', id, '--replace']);
   await shown.shows(/ {2}file {9}lines\r?\n {2}─{11} {2}─{5}\r?\n {2}src\/日本\.ts {6}7/);
-  await shown.type('\u0003');
+  shown.type('\u0003');
   await shown.ended;
 });
 

@@ -20,7 +20,7 @@ export function workLookOf({ state, approval, landing }: Work): WorkLook {
   return approval === null ? 'in_review' : 'approved';
 }
 
-/** What conflicts with the base, as a landing or the agent of the latest round has found it. */
+/** The conflicts with the base, as a landing or the agent of the latest round has found it. */
 export interface Conflicts {
   /** Null: the agent has not named the branch. */
   into: string | null;

@@ -108,7 +108,7 @@ function SinceSwitch({ review: { job, rounds, since } }: { review: Review }) {
           <li key={each}>
             <Link
               to="."
-              search={({ since: _, ...now }) => (each === 'work' ? now : { ...now, since: each })}
+              search={(now) => ({ ...now, since: each === 'work' ? undefined : each })}
               resetScroll={false}
               aria-current={each === since ? 'true' : undefined}
               className={classNames(

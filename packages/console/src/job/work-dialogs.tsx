@@ -12,7 +12,7 @@ import { showToast } from '../parts/dialog/toast.ts';
 import { Button } from '../parts/form/button.tsx';
 import { inputClasses } from '../parts/form/field.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
-import { Missing } from './work-state.tsx';
+import { Missing } from './work-missing.tsx';
 
 export type WorkDialogName = 'approve' | 'land' | 'close' | 'rebase';
 
@@ -125,7 +125,7 @@ function RebaseDialog(props: FormDialogProps & { conflicts: Conflicts }) {
   return (
     <FormDialog
       title="Resolve the conflicts"
-      description="The next round continues the same branch. Its result is approved anew."
+      description="The next round continues the same branch. Its result needs an approval of its own."
       label="Message"
       submit="Start the round"
       text={message}

@@ -15,6 +15,7 @@ import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { LinkedText } from '../parts/text/linked-text.tsx';
 import { RelativeTime } from '../parts/text/relative-time.tsx';
 import type { WorkDialogName } from './work-dialogs.tsx';
+import { Missing } from './work-missing.tsx';
 
 const WorkDialog = lazy(async () => ({ default: (await import('./work-dialogs.tsx')).WorkDialog }));
 
@@ -156,7 +157,7 @@ function useFocusAfter(
   }, [look, section, main]);
 }
 
-/** What people and agents have said and done, in sentences. */
+/** The words and acts of people and agents, in sentences. */
 function Told({ work, look, slug }: { work: Work; look: WorkLook; slug: string }) {
   const { approval, missing, landing, landed } = work;
   return (
@@ -179,22 +180,6 @@ function Told({ work, look, slug }: { work: Work; look: WorkLook; slug: string }
         <p className="text-muted">It is not in the lists. A round that continues it opens it.</p>
       )}
     </>
-  );
-}
-
-export function Missing({ missing }: { missing: readonly string[] }) {
-  return (
-    <ul
-      aria-label="Missing for an approval"
-      className="grid min-w-0 gap-1 rounded-md bg-warning-soft px-3 py-2 text-warning"
-    >
-      {missing.map((sentence, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two sentences may be the same.
-        <li key={at} className="wrap-anywhere">
-          {plainText(sentence)}
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -27,7 +27,7 @@ async function setup(t: TestContext) {
       return claimed;
     },
     endWith(evidence: object, verdict = 'verified') {
-      return this.end({ evidence: { ...evidence, verdict } as never });
+      return this.end({ evidence: { ...evidence, verdict } });
     },
     work: async (id: string) => {
       const { work } = await h.get(id);

@@ -12,7 +12,7 @@ export interface ConfirmDialogProps {
   /** The consequences, in a sentence or two. */
   children: ReactNode;
   confirmLook?: ButtonLook | undefined;
-  /** What gets the focus afterwards; by default what had it before. */
+  /** The element that gets the focus afterwards; by default the one that had it before. */
   finalFocus?: (() => HTMLElement | null) | undefined;
   /** If it rejects, the dialog stays open and shows the failure. */
   onConfirm: () => Promise<unknown>;

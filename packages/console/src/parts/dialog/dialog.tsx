@@ -11,7 +11,7 @@ interface ModalProps {
   description?: ReactNode;
   /** The control with the focus at first; by default the first one. */
   initialFocus?: RefObject<HTMLElement | null>;
-  /** What gets the focus afterwards; by default what had it before. */
+  /** The element that gets the focus afterwards; by default the one that had it before. */
   finalFocus?: (() => HTMLElement | null) | undefined;
   className?: string;
   children: ReactNode;
