@@ -187,7 +187,10 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await page.keyboard.press('Enter');
     const message = page.getByRole('dialog').getByRole('textbox', { name: 'Message' });
     await message.and(page.locator(':focus')).waitFor();
-    assert.match(await message.inputValue(), /^Rebase onto .+ and resolve the conflicts in a\.ts$/);
+    assert.match(
+      await message.inputValue(),
+      /^Rebase onto main and resolve the conflicts in a\.ts$/,
+    );
     await audit(page, 'landing-rebase-desktop');
     await page.keyboard.press('End');
     await page.keyboard.type(', please');

@@ -1,5 +1,10 @@
 import { askGit, type GitOptions, runGit } from '../git/git.ts';
-import { findCloneRoot, type Mirror, type RepositoryMapping } from '../git/git-mirror.ts';
+import {
+  findCloneRoot,
+  type Mirror,
+  type RepositoryMapping,
+  withMirror,
+} from '../git/git-mirror.ts';
 
 /** The branch of the person's clone that works land in. */
 export interface BaseBranch {
@@ -35,12 +40,10 @@ export async function readBase(mirror: Mirror, name: string): Promise<string | n
   const clone = { cwd: root, isAfterTool: true } as const;
   const sha = await askGit(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], clone);
   if (sha === null) return null;
-  await runGit(
-    ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow', root].concat(
-      `+${ref}:refs/remotes/clone/${name}`,
-    ),
-    { gitDir: mirror.gitDir, isAfterTool: true },
-  );
+  const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'];
+  const args = [...fetch, root, `+${ref}:refs/remotes/clone/${name}`];
+  // Another job may refresh the mirror at the same time.
+  await withMirror(mirror, () => runGit(args, { gitDir: mirror.gitDir, isAfterTool: true }));
   return sha;
 }
 

@@ -20,7 +20,7 @@ export function workLookOf({ state, approval, landing }: Work): WorkLook {
   return approval === null ? 'in_review' : 'approved';
 }
 
-/** The conflicts with the base, as a landing or the agent of the latest round has found it. */
+/** The conflicts with the base, as a landing or the agent of the latest round has found them. */
 export interface Conflicts {
   /** Null: the agent has not named the branch. */
   into: string | null;
@@ -47,7 +47,6 @@ export function conflictsOf(
   const { into, files } = Object(evidence?.conflicts) as Record<string, unknown>;
   const known = Array.isArray(files) ? files.filter((file) => typeof file === 'string') : [];
   const base = typeof into === 'string' && into !== '' ? into : null;
-  const found = work.landing?.status === 'failed' ? work.landing.conflicts : [];
-  if (found.length > 0) return { into: base, files: found };
+  if (work.landing?.status === 'failed' && work.landing.conflicts) return work.landing.conflicts;
   return known.length > 0 ? { into: base, files: known } : null;
 }

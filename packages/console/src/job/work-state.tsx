@@ -236,9 +236,9 @@ function Landing({ landing, slug }: { landing: NonNullable<Work['landing']>; slu
       {isBad && reason !== null && (
         <p className="wrap-anywhere whitespace-pre-wrap">{plainText(reason)}</p>
       )}
-      {conflicts.length > 0 && (
+      {conflicts !== null && (
         <ul aria-label="Files with conflicts" className="grid min-w-0 font-mono text-xs">
-          {conflicts.map((file) => (
+          {conflicts.files.map((file) => (
             <li key={file} className="wrap-anywhere">
               {plainText(file)}
             </li>

@@ -62,7 +62,12 @@ export const Work = Type.Object({
       {
         jobId: Id('job'),
         status: OneOf(jobStatuses),
-        conflicts: ConflictingFiles,
+        conflicts: Nullable(
+          Type.Object(
+            { into: BaseBranch, files: ConflictingFiles },
+            { description: 'Null: none were found.' },
+          ),
+        ),
         reason: Nullable(Text(2_000, { description: 'Why the landing failed or was canceled.' })),
       },
       { description: 'The latest landing of this approval.' },

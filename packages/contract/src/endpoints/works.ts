@@ -73,7 +73,7 @@ export const works = {
           ...exampleWork,
           landing: {
             ...{ jobId: 'job_1j78s1e000105pubchr8', status: 'pending' },
-            ...{ conflicts: [], reason: null },
+            ...{ conflicts: null, reason: null },
           },
         },
         job: {

@@ -131,7 +131,7 @@ async function readLanding(
   if (row?.landing_job_id == null) return null;
   const job = await readWholeJob(reader, workspaceId, row.landing_job_id);
   if (job === undefined) return null;
-  const conflicts = parse<string[]>(row.landing_conflicts) ?? [];
+  const conflicts = parse<NonNullable<Work['landing']>['conflicts']>(row.landing_conflicts);
   return { jobId: job.job_id, status: job.status, conflicts, reason: reasonOf(job) };
 }
 

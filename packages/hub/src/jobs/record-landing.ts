@@ -36,15 +36,16 @@ export async function recordLanding(
   const round = lands_job_id === null ? undefined : await readJob(tx, workspace_id, lands_job_id);
   if (round === undefined) return;
   const key = { workspace_id, work_job_id: workIdOf(round) };
-  const conflicts = landing?.result === 'conflicts' ? (landing.conflicts ?? []) : null;
-  const landing_conflicts = conflicts && JSON.stringify(conflicts);
-  if (landing === undefined || conflicts !== null) {
-    await writeWork(tx, key, { landing_conflicts });
+  if (landing === undefined) {
+    await writeWork(tx, key, { landing_conflicts: null });
+  } else if (landing.result === 'conflicts') {
+    const { into, conflicts: files = [] } = landing;
+    await writeWork(tx, key, { landing_conflicts: JSON.stringify({ into, files }) });
   } else {
     const { into, commitSha = null, pullRequestUrl = null } = landing;
     const at = timestampOf(tx.nowMs);
     const landed: Work['landed'] = { into, commitSha, at, by: null, pullRequestUrl };
-    await writeWork(tx, key, { landing_conflicts, landed: JSON.stringify(landed) });
+    await writeWork(tx, key, { landing_conflicts: null, landed: JSON.stringify(landed) });
     await markEnded(tx, key, 'landed');
   }
   // An update that changes nothing: the page of the round hears of it.

@@ -196,7 +196,7 @@ test('a landing is claimed by agents that can land only, and is nothing to conti
   const failed = await h.work(jobId);
   assert.deepEqual(
     [failed.state, failed.landing?.conflicts, failed.landing?.reason],
-    ['in_review', ['a.ts'], why.summary],
+    ['in_review', { into: 'main', files: ['a.ts'] }, why.summary],
   );
   assert.ok(failed.approval);
 });

@@ -324,7 +324,7 @@ export interface WorksTable {
   approval: string | null;
   /** The latest landing of the approval. */
   landing_job_id: string | null;
-  /** JSON array of files. */
+  /** JSON, as on the wire. */
   landing_conflicts: string | null;
   /** JSON, as on the wire. */
   landed: string | null;
