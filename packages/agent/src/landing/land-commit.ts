@@ -296,6 +296,8 @@ async function openRequest(
   const asRound = {
     ...work,
     branch,
+    // The request is for the branch that the work lands in.
+    repository: { ...work.repository, baseRef: into },
     claimed: { ...work.claimed, jobId: round.jobId, job: { ...work.claimed.job, prompt: title } },
   };
   const tell = (url: string) => {

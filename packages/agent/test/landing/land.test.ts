@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -125,7 +125,7 @@ test('conflicts are named at the end of the round, and by the landing', async (t
   const head = h.head();
   await h.approve(work, 'Let us see.');
   const { work: after, landing } = await h.land(work.jobId, 'failed');
-  assert.deepEqual(after.landing?.conflicts, ['README.md']);
+  assert.deepEqual(after.landing?.conflicts, { into: 'main', files: ['README.md'] });
   assert.match(after.landing?.reason ?? '', /continue job_\S+ "Rebase onto main and resolve/);
   assert.equal(landing.evidence?.commitSha, undefined);
   assert.equal(h.head(), head);
@@ -269,4 +269,31 @@ test('fast-forward only asks for a rebase', async (t) => {
   await h.approve(work);
   const { work: after } = await h.land(work.jobId, 'failed');
   assert.match(after.landing?.reason ?? '', /job continue job_\S+ "Rebase onto main"/);
+});
+
+test('by pull request, the branch is pushed and the base stays', async (t) => {
+  const url = 'https://github.com/acme/api/pull/7';
+  const h = await setup(t, ({ directory, env }) => {
+    const tools = join(directory, 'tools');
+    mkdirSync(tools);
+    const lines = ['#!/bin/sh', `echo "$@" > ${join(directory, 'gh.args')}`, 'cat > /dev/null'];
+    writeFileSync(join(tools, 'gh'), [...lines, `echo ${url}`, ''].join('\n'), { mode: 0o755 });
+    env.PATH = `${tools}:${env.PATH}`;
+    return { by: 'pull-request', into: 'release' };
+  });
+  const remote = join(h.directory, 'remote.git');
+  git(h.clone, 'branch', 'release');
+  git(h.directory, 'clone', '--quiet', '--bare', h.clone, remote);
+  git(h.clone, 'remote', 'add', 'origin', 'git@github.com:acme/api.git');
+  git(h.clone, 'config', `url.${remote}.insteadOf`, 'git@github.com:acme/api.git');
+  git(h.clone, 'fetch', '--quiet', 'origin');
+  const work = await h.make('echo new > new.txt');
+  await h.approve(work);
+  const release = git(h.clone, 'rev-parse', 'release');
+  const { work: after, landing } = await h.land(work.jobId);
+  assert.deepEqual([after.landed?.pullRequestUrl, after.landed?.commitSha], [url, null]);
+  assert.match(landing.message ?? '', /^A pull request is open: https/);
+  assert.equal(git(remote, 'rev-parse', work.branch), work.commitSha);
+  assert.equal(git(h.clone, 'rev-parse', 'release'), release);
+  assert.match(readFileSync(join(h.directory, 'gh.args'), 'utf8'), /--base release/);
 });

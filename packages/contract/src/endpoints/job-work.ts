@@ -15,8 +15,8 @@ export const CONFLICTS_NAMED_MAX = 100;
 
 /**
  * open: a round is pending, running or blocked, or the latest one has no commit to approve.
- * in_review: the latest round is done, with a commit. landed: that is in the base. closed: a person
- * has given it up.
+ * in_review: the latest round is done, with a commit. landed: that is in the base, or in a pull
+ * request that its agent has opened. closed: a person has given it up.
  */
 export const workStates = ['open', 'in_review', 'landed', 'closed'] as const;
 export type WorkState = (typeof workStates)[number];
