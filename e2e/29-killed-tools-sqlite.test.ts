@@ -121,7 +121,14 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
   function killTool(jobId: string, program: RegExp): void {
     const found = processesOf(jobId).filter(({ line }) => program.test(line));
     assert.ok(found.length > 0, `no process of the job is ${program}`);
-    for (const { pid } of found) process.kill(pid, 'SIGKILL');
+    for (const { pid } of found) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        // It ended with one that was killed before it.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   /** The question that follows when the tool that had the answer is gone. */

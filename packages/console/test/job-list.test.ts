@@ -35,7 +35,7 @@ describe('filters of the job list', () => {
   test('an age is a time from now', () => {
     const nowMs = Date.parse('2026-11-22T09:00:00.000Z');
     expect(wireFilters({ since: '24h', agent: 'agt_1' }, nowMs)).toEqual({
-      agentId: 'agt_1',
+      ...{ agentId: 'agt_1', workEnded: false },
       fromAt: '2026-11-21T09:00:00.000Z',
     });
   });

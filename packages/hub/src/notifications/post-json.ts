@@ -1,8 +1,8 @@
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { request as requestHttp } from '../base/node-http.ts';
 import { type PrivateHosts, resolveOutboundHost } from '../base/outbound-hosts.ts';
 
+const { request: requestHttps } = process.getBuiltinModule('node:https');
 const TOTAL_MS = 10_000;
 
 export interface PostReply {

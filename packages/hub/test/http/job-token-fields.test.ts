@@ -76,7 +76,7 @@ const judgements: Record<string, Record<string, Judgement>> = {
   jobsSearchLog: { ...logFields, text: 'chosen', fromLine: 'chosen', limit: 'chosen' },
   jobsDownloadLog: { ...logFields, fromByte: 'chosen', untilByte: 'chosen' },
   jobsActivity: { ...logFields, after: 'chosen', limit: 'chosen' },
-  jobsPatch: { jobId: 'own' },
+  jobsPatch: { jobId: 'own', since: 'chosen' },
   jobEventsListForJob: { jobId: 'own', limit: 'chosen', after: 'chosen' },
   jobEventsAppend: {
     ...{ jobId: 'own', agentId: 'own', claimGeneration: 'chosen' },
