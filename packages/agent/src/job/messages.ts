@@ -66,6 +66,8 @@ export class HubMessages implements MessageDesk {
     await session.keepMessages({ told: [...told, ...sent], sent: [] });
     // For people who look. The completion tells it in any case.
     this.#telling = this.#takeOnce();
+    // The next call throws what it fails with; if the job is stopped, there is none.
+    this.#telling.catch(() => {});
   }
 
   #untold(messages: readonly JobMessage[], doubtful: readonly number[]): KnownMessage[] {
