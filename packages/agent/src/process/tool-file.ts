@@ -34,6 +34,7 @@ const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const REMOVALS_MAX = 3;
 const COPY_BYTES = 1024 * 1024;
+const READ_BYTES = 64 * 1024;
 /** Of macOS (open(2)): no link in any part of the path. */
 const O_NOFOLLOW_ANY = 0x2000_0000;
 
@@ -68,16 +69,16 @@ export async function readToolFile(
   const handle = await openToolFile(file, place);
   if (handle === null) return null;
   try {
-    // The size is not trusted: the file may grow while it is read.
-    const { size } = await handle.stat();
-    const buffer = Buffer.alloc(Math.min(size, bytesMax) + 1);
-    let length = 0;
-    while (length < buffer.length) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      if (bytesRead === 0) return buffer.subarray(0, length);
+    // Its size says nothing: the file may grow while it is read.
+    const pieces: Buffer[] = [];
+    for (let length = 0; ; ) {
+      const piece = Buffer.alloc(READ_BYTES);
+      const { bytesRead } = await handle.read(piece, 0, READ_BYTES, length);
+      if (bytesRead === 0) return Buffer.concat(pieces, length);
       length += bytesRead;
+      if (length > bytesMax) throw tooLarge(bytesMax);
+      pieces.push(piece.subarray(0, bytesRead));
     }
-    throw tooLarge(bytesMax);
   } finally {
     await handle.close();
   }

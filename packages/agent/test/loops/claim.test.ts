@@ -102,7 +102,7 @@ test('the heartbeat reports identity and capabilities, and continues during a jo
   assert.equal(body?.machineFingerprint, agent.machineFingerprint);
   assert.match(agent.machineFingerprint, /^[0-9a-f]{32}$/);
   assert.deepEqual(body?.capabilities, {
-    executionModes: ['cli'],
+    executionModes: ['cli', 'landing'],
     canWrite: true,
     canUseNetwork: true,
     models: ['m-1'],

@@ -204,3 +204,18 @@ test('deleting goes through no link, also while a process exchanges folders', as
     assert.equal(readFileSync(person, 'utf8'), 'precious');
   }
 });
+
+test('a file that grows while it is read is read, and not too large', options, async (t) => {
+  const file = setup(t);
+  writeFileSync(file, '');
+  let isWriting = true;
+  const writer = (async () => {
+    for (let line = 0; line < 2_000; line++) await appendToToolFile(file, `line ${line}\n`);
+    isWriting = false;
+  })();
+  while (isWriting) {
+    const text = String(await readToolFile(file, { bytesMax: 1_000_000 }));
+    assert.ok(text === '' || text.startsWith('line 0\n'));
+  }
+  await writer;
+});
