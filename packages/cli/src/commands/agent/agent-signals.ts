@@ -30,9 +30,12 @@ export interface AgentSignals {
 /**
  * SIGTERM and the first SIGINT drain, because a person who stops an agent rarely wants to discard
  * its work. A second signal, or SIGQUIT, stops.
+ *
+ * @param interrupted has fired if a signal came while the agent started.
  */
 export function agentSignals(
   log: { say(text: string): void },
+  interrupted: AbortSignal,
   { onSignal: onFirst = () => {}, sameSignalMs = 0 }: SignalOptions = {},
 ): AgentSignals {
   let running: Stoppable | null = null;
@@ -77,6 +80,7 @@ export function agentSignals(
       running = agent;
       if (isDraining) drain();
       for (const name of names) process.on(name, onSignal);
+      if (interrupted.aborted && signalAtMs === null) onSignal('SIGINT');
       try {
         await agent.done;
       } finally {

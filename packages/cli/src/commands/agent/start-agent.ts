@@ -148,7 +148,7 @@ async function runAgent(
   { repositories, isOnce, signals: signalOptions, stateDir }: AgentRun,
 ): Promise<ExitCode> {
   const log = createAgentLog(io);
-  const signals = agentSignals(log, signalOptions);
+  const signals = agentSignals(log, io.signal, signalOptions);
   const [first] = repositories;
   if (first === undefined) throw new Error('chooseClones returns at least one');
   const agent = await startAgent({

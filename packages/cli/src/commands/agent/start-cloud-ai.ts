@@ -109,7 +109,7 @@ async function runExecutor(
   providerOptions: ReturnType<typeof readProviderOptions>,
 ): Promise<ExitCode> {
   const log = createCloudAiLog(io);
-  const signals = agentSignals(log);
+  const signals = agentSignals(log, io.signal);
   const stateDir =
     options.stateDir ?? `${agentStateDir(io.env, session)}-cloud-ai-${options.provider}`;
   const agent = await startCloudAiAgent({
