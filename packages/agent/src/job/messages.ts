@@ -66,7 +66,7 @@ export class HubMessages implements MessageDesk {
     await session.keepMessages({ told: [...told, ...sent], sent: [] });
     // For people who look. The completion tells it in any case.
     this.#telling = this.#takeOnce();
-    // The next call throws what it fails with; if the job is stopped, there is none.
+    // The next call throws what it fails with; a job that is stopped makes no further call.
     this.#telling.catch(() => {});
   }
 
