@@ -113,3 +113,15 @@ test('on a terminal a person is asked, with what, how large and where', async ()
   await agreeing.ended;
   assert.ok(existsSync(adapter));
 });
+
+test('a network that fails after the answer leaves the own command line of the tool', async () => {
+  place.env.NPM_FAILS = '1';
+  const agent = onTerminal(place, clone, 100, line);
+  await agent.shows(/Install the adapter\?/);
+  agent.type('\r');
+  await agent.shows(/could not be installed[\s\S]*waiting for jobs/);
+  agent.type('\u0003');
+  await agent.ended;
+  delete place.env.NPM_FAILS;
+  assert.ok(!existsSync(adapter));
+});
