@@ -119,7 +119,7 @@ test('a network that fails after the answer leaves the own command line of the t
   const agent = onTerminal(place, clone, 100, line);
   await agent.shows(/Install the adapter\?/);
   agent.type('\r');
-  await agent.shows(/could not be installed[\s\S]*waiting for jobs/);
+  await agent.shows(/could\s+not be installed[\s\S]*waiting for jobs/);
   agent.type('\u0003');
   await agent.ended;
   delete place.env.NPM_FAILS;

@@ -237,6 +237,8 @@ function browserFetch(url: string): typeof fetch {
   };
 }
 
+const SHOWN_MS_MAX = 180_000;
+
 /** Runs the command on a terminal of a width, with colours; `type` sends keys. */
 export function onTerminal(place: Place, cwd: string, columns: number, args: readonly string[]) {
   const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
@@ -260,8 +262,10 @@ export function onTerminal(place: Place, cwd: string, columns: number, args: rea
         if (pattern.test(stripVTControlCharacters(output))) resolve();
       };
       look();
-      ended.then(() => reject(new Error(`It ended without ${pattern}:\n${output}`)), reject);
-      await promise;
+      const fail = (why: string) => reject(new Error(`${why} without ${pattern}:\n${output}`));
+      ended.then(() => fail('It ended'), reject);
+      const limit = setTimeout(() => fail('Three minutes passed'), SHOWN_MS_MAX);
+      await promise.finally(() => clearTimeout(limit));
     },
   };
 }

@@ -179,6 +179,18 @@ test('what is no table stays, and so does one that does not fit or is code', () 
   ]);
 });
 
+test('a table as large as a question may be is read in one go', () => {
+  const spaces = ' '.repeat(60_000);
+  const broken = ['a|b', `-|-${spaces}x`, `${spaces}|-|-${spaces}x`];
+  assert.deepEqual(alignTables(broken, 80), broken);
+  const columns = [
+    '|a'.repeat(30_000),
+    '|-'.repeat(30_000),
+    `|${'word '.repeat(16)}`.repeat(1_400),
+  ];
+  assert.deepEqual(alignTables(columns, 80), columns);
+});
+
 test('a result in Markdown is shown by its lines, and by one line that says most', () => {
   const text = '## Done\n\nI changed **the files**\nof the API:\n\n| file | lines |\n|---|---|\n';
   const { io, output } = openIo({ columns: 60 });

@@ -5,7 +5,7 @@ const GAP = '  ';
 const COLUMN_WIDTH_MIN = 5;
 
 const fence = /^\s*(?:```|~~~)/;
-const delimiter = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const delimiter = /^:?-+:?$/;
 
 /** Aligns the tables among the lines of a Markdown text within a width; other lines stay. */
 export function alignTables(lines: readonly string[], width: number): string[] {
@@ -29,8 +29,10 @@ export function alignTables(lines: readonly string[], width: number): string[] {
 /** The end of the table that begins at a line: the line itself if none does. */
 function endOfTable(lines: readonly string[], at: number): number {
   const [head = '', marks = ''] = [lines[at], lines[at + 1]];
-  if (!head.includes('|') || !marks.includes('|') || !delimiter.test(marks)) return at;
-  if (cellsOf(head).length !== cellsOf(marks).length) return at;
+  if (!head.includes('|') || !marks.includes('|')) return at;
+  const columns = cellsOf(marks);
+  if (!columns.every((cell) => delimiter.test(cell))) return at;
+  if (cellsOf(head).length !== columns.length) return at;
   let end = at + 2;
   while (lines[end]?.includes('|')) end++;
   return end;
@@ -62,6 +64,11 @@ function alignTable([head = '', marks = '', ...others]: string[], width: number)
 
 /** Takes from the widest columns until all fit; null: they would become too narrow. */
 function fitColumns(natural: readonly number[], available: number): number[] | null {
+  const least = natural.reduce(
+    (sum, each) => sum + Math.min(Math.max(each, 1), COLUMN_WIDTH_MIN),
+    0,
+  );
+  if (least > available) return null;
   const widths = natural.map((each) => Math.min(Math.max(each, 1), available));
   let excess = widths.reduce((sum, each) => sum + each, 0) - available;
   for (; excess > 0; excess--) {

@@ -76,7 +76,7 @@ export function printHanging(io: Io, lead: string, text: string, leadWidth: numb
   const isWhole = text.split(' ').some((word) => textWidth(word) > width);
   const [first = '', ...others] = isWhole ? [text] : wrapLine(text, width);
   io.print(`${lead}${first}`.trimEnd());
-  for (const other of others) io.print(`${' '.repeat(leadWidth)}${other}`.trimEnd());
+  for (const other of others) io.print(`${' '.repeat(leadWidth)}${other.trim()}`);
 }
 
 /** Prints names and values in two columns; fields without a value are skipped. */
