@@ -9,19 +9,18 @@ export function createNotificationLoop(
   sender: NotificationSender,
   clock: Parameters<typeof createLoop>[0]['clock'],
   onError: (error: unknown) => void,
-): Loop<number> {
+): Loop<{ begun: number; hasMore: boolean }> {
   const loop = createLoop({
     ...{ name: 'notifications', intervalMs: INTERVAL_MS, clock, onError },
     work: () => sender.sendDue(),
-    // Those without room now have none a moment later.
-    hasMore: () => false,
+    hasMore: ({ hasMore }) => hasMore,
   });
   return {
     ...loop,
     async runOnce() {
-      const begun = await sender.sendDue();
+      const result = await sender.sendDue();
       await sender.idle();
-      return begun;
+      return result;
     },
     async stop() {
       await loop.stop();

@@ -44,7 +44,10 @@ export async function saveChannel(
     const { personId } = await requireAct(tx, principal, workspaceId, 'notification.manage-own');
     const known = channelId === undefined ? undefined : await requireOwn(tx, personId, input);
     if (known === undefined) await requireRoom(tx, workspaceId, personId);
-    const { target, signingSecret } = targetOf(input, known && openTarget(known, secretKey));
+    const { target, signingSecret } = targetOf(
+      input,
+      known === undefined ? null : openTarget(known, secretKey),
+    );
     const row: ChannelRow = {
       ...{ workspace_id: workspaceId, channel_id: channelId ?? ids('notificationChannel') },
       ...{ person_id: personId, kind, name, host: new URL(target.url).host },
@@ -71,7 +74,7 @@ export async function saveChannel(
  */
 function targetOf(
   { kind, url: givenUrl, secret }: PutInput,
-  known: ChannelTarget | undefined,
+  known: ChannelTarget | null,
 ): { target: Omit<ChannelTarget, 'kind'>; signingSecret: string | null } {
   const kept = known?.kind === kind ? known : undefined;
   const url = givenUrl === undefined ? kept?.url : checkUrl(kind, givenUrl);

@@ -50,9 +50,14 @@ export class NotificationSender {
     this.#onError = onError;
   }
 
-  /** Begins to send what is due and has room. @returns how many it has begun. */
-  async sendDue(): Promise<number> {
-    const due = await listDue(this.#deps.database.reader, this.#deps.clock.nowMs(), DUE_MAX);
+  /**
+   * Begins to send what is due and has room.
+   *
+   * @returns how many it has begun, and whether others may be behind those that it looked at.
+   */
+  async sendDue(): Promise<{ begun: number; hasMore: boolean }> {
+    const { database, clock } = this.#deps;
+    const due = await listDue(database.reader, clock.nowMs(), this.#busy(), DUE_MAX);
     let begun = 0;
     for (const row of due) {
       if (this.#inFlight.size >= IN_FLIGHT_MAX) break;
@@ -63,7 +68,7 @@ export class NotificationSender {
       this.#inFlight.set(row.channel_id, { workspaceId: row.workspace_id, sent });
       begun += 1;
     }
-    return begun;
+    return { begun, hasMore: begun > 0 && due.length === DUE_MAX };
   }
 
   /** Resolves when no message is on its way. */
@@ -86,12 +91,29 @@ export class NotificationSender {
     const workspace = await readWorkspace(database.reader, channel.workspace_id);
     const url = `${baseUrl()}/w/${workspace?.slug ?? ''}/${path}`;
     const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
-    return await deliver(openTarget(channel, secretKey), { ...message, url }, means);
+    const target = openTarget(channel, secretKey);
+    if (target === null) {
+      const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
+      return { kind: 'gone', failure };
+    }
+    return await deliver(target, { ...message, url }, means);
+  }
+
+  /** Those that have no room: however much waits for them, others are found behind it. */
+  #busy(): { channelIds: string[]; workspaceIds: string[] } {
+    const workspaceIds = [...this.#inFlight.values()].map(({ workspaceId }) => workspaceId);
+    return {
+      channelIds: [...this.#inFlight.keys()],
+      workspaceIds: [...new Set(workspaceIds)].filter((id) => !this.#hasRoomFor(id)),
+    };
   }
 
   #hasRoom({ workspace_id, channel_id }: NotificationRow): boolean {
-    if (this.#inFlight.has(channel_id)) return false;
-    const own = [...this.#inFlight.values()].filter((one) => one.workspaceId === workspace_id);
+    return !this.#inFlight.has(channel_id) && this.#hasRoomFor(workspace_id);
+  }
+
+  #hasRoomFor(workspaceId: string): boolean {
+    const own = [...this.#inFlight.values()].filter((one) => one.workspaceId === workspaceId);
     return own.length < IN_FLIGHT_OF_WORKSPACE_MAX;
   }
 

@@ -56,12 +56,23 @@ export async function addNotification(tx: Tx, row: NotificationRow): Promise<voi
   await insertNewRow(tx, 'notifications', row, once);
 }
 
-/** The notifications that are to be sent by now, those that wait longest first. */
-export function listDue(reader: Reader, nowMs: number, limit: number): Promise<NotificationRow[]> {
+/**
+ * The notifications that are to be sent by now, those that wait longest first.
+ *
+ * @param busy channels and workspaces whose notifications are left out.
+ */
+export function listDue(
+  reader: Reader,
+  nowMs: number,
+  busy: { channelIds: readonly string[]; workspaceIds: readonly string[] },
+  limit: number,
+): Promise<NotificationRow[]> {
   return reader.allSql<NotificationRow>(
     `SELECT ${allColumns.notifications} FROM notifications WHERE due_at <= ?
+       AND channel_id NOT IN (SELECT value FROM json_each(?))
+       AND workspace_id NOT IN (SELECT value FROM json_each(?))
      ORDER BY due_at, notification_id LIMIT ?`,
-    [nowMs, limit],
+    [nowMs, JSON.stringify(busy.channelIds), JSON.stringify(busy.workspaceIds), limit],
   );
 }
 

@@ -19,9 +19,14 @@ export function sealTarget(target: Omit<ChannelTarget, 'kind'>, key: Buffer, pla
   return sealText(JSON.stringify(target), own, place.channel_id);
 }
 
-/** @throws when the hub's key has changed since, or the row was altered. */
-export function openTarget(row: ChannelRow, key: Buffer): ChannelTarget {
+/** Null: the hub's key has changed since, or the row was altered. */
+export function openTarget(row: ChannelRow, key: Buffer): ChannelTarget | null {
   const own = deriveKey(key, row.workspace_id, PURPOSE);
-  const target = JSON.parse(openText(row.sealed_target, own, row.channel_id));
-  return { kind: row.kind, ...(target as Omit<ChannelTarget, 'kind'>) };
+  try {
+    const target = JSON.parse(openText(row.sealed_target, own, row.channel_id));
+    return { kind: row.kind, ...(target as Omit<ChannelTarget, 'kind'>) };
+  } catch {
+    // The cipher refuses what was sealed with another key.
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import {
   consoleEndpoints,
@@ -12,10 +12,19 @@ import {
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 import { deleteMembership } from '../../src/access/store.ts';
-import { listDue, takeNotification } from '../../src/notifications/store.ts';
+import { NotificationSender } from '../../src/notifications/sender.ts';
+import {
+  addNotification,
+  listDue,
+  putChannel,
+  readChannel,
+  takeNotification,
+} from '../../src/notifications/store.ts';
+import { sealTarget } from '../../src/notifications/target.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startDecisionWorld } from '../support/decision-world.ts';
 import { startReceiver } from '../support/message-receiver.ts';
+import { until } from '../support/until.ts';
 
 const { notificationChannels, notifications } = consoleEndpoints;
 const MINUTE_MS = 60_000;
@@ -46,8 +55,10 @@ async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | string[] =
   const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
   const told = async (uncertaintyId: string) =>
     (await ask(notifications.list, { workspaceId, uncertaintyId })).notifications;
+  const sent = { ...hub.deps, allowed: 'all' as const, baseUrl: () => hub.baseUrl };
   return {
     ...h,
+    sender: new NotificationSender(sent, (error) => assert.fail(String(error))),
     person,
     receiver,
     ask,
@@ -229,7 +240,8 @@ test('a message that another hub took and never sent is sent after a minute', as
     ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
   });
   const { database } = h.hub;
-  const [row] = await listDue(database.reader, h.clock.nowMs(), 10);
+  const none = { channelIds: [], workspaceIds: [] };
+  const [row] = await listDue(database.reader, h.clock.nowMs(), none, 10);
   assert.ok(row);
   const take = () =>
     database.write(h.workspaceId, (tx) => takeNotification(tx, row, h.clock.nowMs() + MINUTE_MS));
@@ -257,3 +269,58 @@ test('a receiver that hangs up is tried again, and delays no other', async (t) =
   await h.send();
   assert.equal(h.receiver.messages.length, 3);
 });
+
+test('a receiver for which much waits delays no other', async (t) => {
+  const h = await startOutbox(t);
+  const slow = await h.add({ url: `${h.receiver.url}/slow` });
+  const { person_id, channel_id } = await readRow(h, slow.channel.channelId);
+  await h.add({ url: `${h.receiver.url}/other`, name: 'Other' });
+  await h.hub.database.write(h.workspaceId, async (tx) => {
+    for (let at = 0; at < 600; at++) {
+      await addNotification(tx, {
+        ...{ workspace_id: h.workspaceId, notification_id: h.hub.deps.ids('notification') },
+        ...{ event: 'decision', subject_id: `unc_${at}`, person_id, channel_id },
+        ...{ content: JSON.stringify({ jobTitle: null, question: 'Go?', outcome: null }) },
+        ...{ state: 'waiting', attempts: 0, due_at: tx.nowMs, failure: null },
+        ...{ created_at: tx.nowMs, ended_at: null },
+      });
+    }
+  });
+  h.clock.advance(1);
+  await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  h.receiver.answerWith('nothing');
+  const first = await h.sender.sendDue();
+  assert.deepEqual(first, { begun: 1, hasMore: true });
+  await h.sender.sendDue();
+  await until('the message of the other', () =>
+    h.receiver.messages.some(({ body }) => body.topic === 'other'),
+  );
+  await h.sender.stop();
+});
+
+test('an address that was sealed with another key stops its channel, which can be saved', async (t) => {
+  const h = await startOutbox(t);
+  const { channel } = await h.add();
+  const row = await readRow(h, channel.channelId);
+  const sealed_target = sealTarget(
+    { url: 'https://x.example/y', secret: null },
+    randomBytes(32),
+    row,
+  );
+  await h.hub.database.write(h.workspaceId, (tx) => putChannel(tx, { ...row, sealed_target }));
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  await h.send();
+  assert.equal((await h.told(uncertaintyId))[0]?.state, 'failed');
+  assert.match((await h.own())[0]?.failure ?? '', /save it again/);
+  assert.equal((await h.add({ channelId: channel.channelId })).channel.failure, null);
+});
+
+async function readRow({ hub, workspaceId }: Awaited<ReturnType<typeof startOutbox>>, id: string) {
+  const row = await readChannel(hub.database.reader, workspaceId, id);
+  assert.ok(row);
+  return row;
+}

@@ -10,7 +10,7 @@ export interface ReceivedMessage {
   body: Record<string, unknown>;
 }
 
-type ReceiverAnswer = { status: number; headers?: Record<string, string> } | 'hang up';
+type ReceiverAnswer = { status: number; headers?: Record<string, string> } | 'hang up' | 'nothing';
 
 /** A receiver of webhooks, and of messages for topics of ntfy, on this machine. */
 export async function startReceiver(t: TestContext) {
@@ -24,7 +24,7 @@ export async function startReceiver(t: TestContext) {
     messages.push({ path, headers, text, body: JSON.parse(text) });
     const answer = answers.shift() ?? { status: 200 };
     if (answer === 'hang up') request.socket.destroy();
-    else response.writeHead(answer.status, answer.headers).end('{}');
+    else if (answer !== 'nothing') response.writeHead(answer.status, answer.headers).end('{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
