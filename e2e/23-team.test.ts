@@ -119,7 +119,7 @@ describe('a team takes a repository from a new job to evidence', { skip: browser
       .first()
       .waitFor();
     await viewerPage.getByText('Port: 9443').first().waitFor();
-    await viewerPage.getByText('so nothing proves the commit').waitFor();
+    await viewerPage.getByText('No checks are configured').waitFor();
     await memberPage.goto(jobPath);
     await memberPage.getByRole('heading', { name: 'Evidence' }).waitFor();
     for (const { troubles } of visits) assert.deepEqual(troubles, []);

@@ -60,30 +60,32 @@ export function WorkState({ job, work, slug, role }: WorkStateProps) {
         <h2 id="work" className="font-semibold">
           Work
         </h2>
-        <span role="status" aria-label="State of the work" className="mr-auto inline-flex">
+        <span role="status" aria-label="State of the work" className="inline-flex">
           <WorkBadge look={look} />
         </span>
-        {isInReview && conflicts !== null && (
-          <ActionButton disabledReason={reason} onClick={() => setDialog('rebase')}>
-            Resolve the conflicts
-          </ActionButton>
-        )}
-        {isInReview && (
-          <ActionButton
-            ref={main}
-            look="primary"
-            busy={approve.isPending}
-            disabledReason={reason}
-            onClick={begin}
-          >
-            {mayLand ? landWord(work) : approveWord(work)}
-          </ActionButton>
-        )}
-        {mayClose(work, job, look) && (
-          <ActionButton look="quiet" disabledReason={reason} onClick={() => setDialog('close')}>
-            Close
-          </ActionButton>
-        )}
+        <div className="ml-auto flex flex-wrap justify-end gap-2">
+          {isInReview && conflicts !== null && (
+            <ActionButton disabledReason={reason} onClick={() => setDialog('rebase')}>
+              Resolve the conflicts
+            </ActionButton>
+          )}
+          {isInReview && (
+            <ActionButton
+              ref={main}
+              look="primary"
+              busy={approve.isPending}
+              disabledReason={reason}
+              onClick={begin}
+            >
+              {mayLand ? landWord(work) : approveWord(work)}
+            </ActionButton>
+          )}
+          {mayClose(work, job, look) && (
+            <ActionButton look="quiet" disabledReason={reason} onClick={() => setDialog('close')}>
+              Close
+            </ActionButton>
+          )}
+        </div>
       </div>
       <Told work={work} look={look} slug={slug} />
       {approve.error && <ErrorNotice error={approve.error} />}
@@ -166,7 +168,7 @@ function Told({ work, look, slug }: { work: Work; look: WorkLook; slug: string }
         <p className="text-muted">It can be approved when a round is done with a commit.</p>
       )}
       {look === 'in_review' && work.verdict === 'unverified' && (
-        <p className="text-muted">No checks are configured for this repository.</p>
+        <p className="text-muted">Nothing has checked it: approve what you have seen.</p>
       )}
       {(look === 'in_review' || lacksSince(work)) && missing.length > 0 && (
         <Missing missing={missing} />
