@@ -179,6 +179,23 @@ test('a merge with conflicts leaves the tree as git does, and says what to do', 
   git(clone, 'merge', '--abort');
 });
 
+test('a squash that was changed since counts as merged, and words alone do not', async () => {
+  const isMerged = async (branch: string) => {
+    const { branches } = await json('work', 'list');
+    return branches.find((each: { branch: string }) => each.branch === branch).merged;
+  };
+  const landed = await makeWork('echo one > landed.txt');
+  const open = await makeWork('echo two > claimed.txt');
+  const says = (branch: string) => `Signalbox-Approved: ${git(clone, 'rev-parse', branch)}`;
+  git(clone, 'merge', '--quiet', '--squash', landed.branch);
+  git(clone, 'commit', '--quiet', '-m', `Landed\n\n${says(landed.branch)}`);
+  git(clone, 'rm', '--quiet', 'landed.txt');
+  git(clone, 'commit', '--quiet', '-m', `Something else\n\n${says(open.branch)}`);
+  assert.equal(await isMerged(landed.branch), true);
+  assert.equal(await isMerged(open.branch), false);
+  git(clone, 'branch', '--quiet', '-D', landed.branch, open.branch);
+});
+
 test('prune deletes merged branches only, unless told to delete old unmerged ones', async () => {
   const listed = () =>
     git(clone, 'for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/signalbox/');

@@ -154,9 +154,32 @@ async function findLanded(
     const merges = ['rev-list', '--first-parent', '--ancestry-path', `${commitSha}..${startSha}`];
     return (await runGit(merges, git)).trim().split('\n').at(-1) || startSha;
   }
-  const search = ['log', '-1', '--format=%H', '--fixed-strings', `--grep=${trailerOf(approved)}`];
-  const squashed = (await runGit([...search, startSha], git)).trim();
-  return squashed === '' ? null : squashed;
+  return has === null ? null : await findSquashed(git, startSha, approved);
+}
+
+/** Commits that say that they land another one; a tool may write that into many of its own. */
+const SAYING_MAX = 20;
+
+/**
+ * Finds the commit that has squashed the approved one. Any tool may have written its trailer, so it
+ * counts only if it has the tree that a merge of the approved commit would have made.
+ */
+async function findSquashed(
+  git: GitOptions,
+  startSha: string,
+  approved: ApprovedWork,
+): Promise<string | null> {
+  const { commitSha } = approved.approval;
+  const search = ['log', `-${SAYING_MAX}`, '--format=%H %T %P', '--fixed-strings'];
+  const range = `${commitSha}..${startSha}`;
+  const found = await runGit([...search, `--grep=${trailerOf(approved)}`, range], git);
+  for (const line of found.split('\n')) {
+    const [sha = '', tree, parent, ...others] = line.split(' ');
+    if (parent === undefined || parent === '' || others.length > 0) continue;
+    const merged = await mergeTrees(git, parent, commitSha);
+    if ('tree' in merged && merged.tree === tree) return sha;
+  }
+  return null;
 }
 
 /** Makes the commit that lands, in the repository of the agent. */

@@ -226,6 +226,18 @@ test('a squash that landed is found again by its trailer', async (t) => {
   assert.equal(after.landed?.commitSha, head);
 });
 
+test('a commit of a tool that only says that it lands another one is no landing', async (t) => {
+  const h = await setup(t);
+  const work = await h.make('echo new > new.txt');
+  await h.approve(work);
+  const trailer = `Signalbox-Approved: ${work.commitSha}`;
+  git(h.clone, 'commit', '--quiet', '--allow-empty', '-m', `Mine\n\n${trailer}`);
+  const { work: after, landing } = await h.land(work.jobId);
+  assert.match(landing.message ?? '', /^Landed in main/);
+  assert.equal(after.landed?.commitSha, h.head());
+  assert.equal(h.read('new.txt'), 'new\n');
+});
+
 test('with push the origin gets the base, and what it has meanwhile is kept', async (t) => {
   const h = await setup(t, { pushBase: true });
   const remote = join(h.directory, 'remote.git');

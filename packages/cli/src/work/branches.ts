@@ -78,10 +78,27 @@ async function isMerged(
     if ((await askGit(clone, isAncestor)) !== null) return true;
     const merged = await askGit(clone, ['merge-tree', '--write-tree', ...pair]);
     if (merged === target.treeSha) return true;
-    // Landed as one commit, and changed since.
-    const trailer = `--grep=Signalbox-Approved: ${commitSha}`;
-    const squashed = ['log', '-1', '--format=%H', '--fixed-strings', trailer, target.commitSha];
-    if (((await askGit(clone, squashed)) ?? '') !== '') return true;
+    if (await isSquashed(clone, commitSha, target.commitSha)) return true;
+  }
+  return false;
+}
+
+/** Commits that say that they land another one; a tool may write that into many of its own. */
+const SAYING_MAX = 20;
+
+/**
+ * Whether a branch has landed as one commit that was changed since. Its message says so, and its
+ * tree shows it: it is what a merge of the branch would have made there.
+ */
+async function isSquashed(clone: Clone, commitSha: string, targetSha: string): Promise<boolean> {
+  const says = ['--fixed-strings', `--grep=Signalbox-Approved: ${commitSha}`];
+  const range = `${commitSha}..${targetSha}`;
+  const args = ['log', `-${SAYING_MAX}`, '--format=%T %P', ...says, range];
+  for (const line of ((await askGit(clone, args)) ?? '').split('\n')) {
+    const [tree, parent, ...others] = line.split(' ');
+    if (!parent || others.length > 0) continue;
+    const merged = await askGit(clone, ['merge-tree', '--write-tree', parent, commitSha]);
+    if (merged === tree) return true;
   }
   return false;
 }
