@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstIdSince, JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
 import { type LaneFilter, laneCondition, listLaneIds } from '../queue/store-lanes.ts';
@@ -38,8 +39,10 @@ export interface JobIdPage {
 
 /** Jobs examined for one page: a few milliseconds. */
 const CANDIDATES_MAX = 1_000;
-/** Of a prompt and of a result, so that a page of the longest ones takes no more than 30 ms. */
+/** Of a prompt and of a result. */
 const SEARCHED_CHARS = 4_000;
+/** Jobs whose texts are searched in one turn of the event loop: a few milliseconds. */
+const SEARCHED_AT_ONCE = 100;
 /** Indexes merged for one page; above that, one index is read and the other filters applied. */
 const STREAMS_MAX = 100;
 /** Sorts after every id of a job. */
@@ -178,24 +181,31 @@ async function searchTexts(
   text: string,
 ): Promise<string[]> {
   const ids = await readMatching(reader, workspaceId, plan, bounds, CANDIDATES_MAX);
-  const rows = await reader.allSql<{ id: string; prompt: string; message: string | null }>(
-    `SELECT job_id AS id, substr(prompt, 1, ${SEARCHED_CHARS}) AS prompt,
-       substr(message, 1, ${SEARCHED_CHARS}) AS message
-     FROM jobs WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(ids)],
-  );
   const wanted = text.toLowerCase();
-  const has = (part: string) => part.toLowerCase().includes(wanted);
-  const matches = new Set(
-    rows
-      // The title, which differs from the beginning of its prompt by spaces and control characters.
-      .filter(
-        ({ id, prompt, message }) =>
-          id.includes(wanted) || has(titleOf(prompt)) || has(prompt) || has(message ?? ''),
-      )
-      .map(({ id }) => id),
-  );
-  return ids.filter((id) => matches.has(id));
+  const found: string[] = [];
+  for (let at = 0; at < ids.length; at += SEARCHED_AT_ONCE) {
+    // Other requests have their turn in between.
+    if (at > 0) await nextTurn();
+    const part = ids.slice(at, at + SEARCHED_AT_ONCE);
+    const rows = await reader.allSql<{ id: string; prompt: string; message: string | null }>(
+      `SELECT job_id AS id, substr(prompt, 1, ${SEARCHED_CHARS}) AS prompt,
+         substr(message, 1, ${SEARCHED_CHARS}) AS message
+       FROM jobs WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
+      [workspaceId, JSON.stringify(part)],
+    );
+    const matches = new Set(rows.filter((row) => hasText(row, wanted)).map(({ id }) => id));
+    found.push(...part.filter((id) => matches.has(id)));
+  }
+  return found;
+}
+
+/** Also in the title: the beginning of the prompt without runs of spaces and control characters. */
+function hasText(
+  { id, prompt, message }: { id: string; prompt: string; message: string | null },
+  wanted: string,
+): boolean {
+  const parts = [prompt, message ?? '', titleOf(prompt)];
+  return id.includes(wanted) || parts.some((part) => part.toLowerCase().includes(wanted));
 }
 
 function cutPage(ids: string[], limit: number): JobIdPage {
