@@ -58,6 +58,8 @@ export interface ToolSession extends SessionMemory {
   readonly worktree: string;
   readonly evidenceDir: string;
   readonly attachments: string;
+  /** What the tools of an attempt had noted when its agent was killed; may be absent. */
+  readonly reportFile: string;
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */
   readonly baseSha: string | null;
@@ -159,6 +161,7 @@ function createSession(
     worktree: worktreeOf(path),
     evidenceDir: evidenceOf(path),
     attachments: join(path, 'attachments'),
+    reportFile: join(path, 'report.ndjson'),
     branch: record.branch,
     baseSha: baseAtStart,
     get sessionId() {
