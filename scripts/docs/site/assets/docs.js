@@ -57,8 +57,10 @@ async function showResults() {
   if (words !== input.value) return;
   const items = found.slice(0, resultsMax).map(({ id, heading, page }) => {
     const link = Object.assign(document.createElement('a'), { href: id, textContent: heading });
-    if (page !== heading)
-      link.append(Object.assign(document.createElement('span'), { textContent: page }));
+    if (page !== heading) {
+      const place = { className: 'found-in', textContent: page };
+      link.append(Object.assign(document.createElement('span'), place));
+    }
     return wrap(link);
   });
   const isEmpty = items.length === 0 && words.trim() !== '';
