@@ -38,6 +38,20 @@ test('every link of every page leads to a page, a file or a heading that exists'
   assert.deepEqual(broken, []);
 });
 
+test('every link of the console to the documentation leads to a page', () => {
+  const sources = listFiles(root, 'packages/console/src', ['.ts', '.tsx']);
+  const links = sources.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/"(\/docs\/[^"]*)"/g)].map(
+      ([, to = '']) => to,
+    ),
+  );
+  assert.ok(links.length > 8, `${links.length} links`);
+  assert.deepEqual(
+    links.filter((to) => !isThere('', to)),
+    [],
+  );
+});
+
 /** `/` and `/favicon.svg` are the console's. */
 function isThere(page: string, target: string): boolean {
   if (target === '/' || target === '/favicon.svg') return true;

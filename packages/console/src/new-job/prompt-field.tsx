@@ -1,12 +1,14 @@
 import { useState } from 'react';
 import { classNames } from '../class-names.ts';
 import { FieldFrame, inputClasses } from '../parts/form/field.tsx';
+import { GuideLink } from '../parts/page/guide-link.tsx';
 import { Markdown } from '../parts/text/markdown.tsx';
 
 const views = [
   { name: 'write', word: 'Write' },
   { name: 'preview', word: 'Preview' },
 ] as const;
+type ViewName = (typeof views)[number]['name'];
 
 interface PromptFieldProps {
   value: string;
@@ -16,7 +18,7 @@ interface PromptFieldProps {
 
 /** The prompt, with a preview of its Markdown. */
 export function PromptField({ value, error, onChange }: PromptFieldProps) {
-  const [view, setView] = useState<'write' | 'preview'>('write');
+  const [view, setView] = useState<ViewName>('write');
   return (
     <div className="grid gap-1.5">
       <FieldFrame
@@ -26,23 +28,10 @@ export function PromptField({ value, error, onChange }: PromptFieldProps) {
       >
         {(ids) => (
           <div className="grid gap-1.5">
-            <fieldset className="flex w-fit gap-0.5 rounded-md bg-well p-0.5">
-              <legend className="sr-only">Show the prompt as</legend>
-              {views.map(({ name, word }) => (
-                <button
-                  key={name}
-                  type="button"
-                  aria-pressed={view === name}
-                  onClick={() => setView(name)}
-                  className={classNames(
-                    'h-7 rounded px-2.5 text-xs font-medium pointer-coarse:h-11',
-                    view === name ? 'bg-surface text-ink shadow-sm' : 'text-muted hover:text-ink',
-                  )}
-                >
-                  {word}
-                </button>
-              ))}
-            </fieldset>
+            <div className="flex flex-wrap items-center justify-between gap-x-4">
+              <ViewSwitch view={view} onView={setView} />
+              <GuideLink to="/docs/guides/good-jobs" words="Write a good job" />
+            </div>
             <textarea
               {...ids}
               name="prompt"
@@ -72,5 +61,32 @@ export function PromptField({ value, error, onChange }: PromptFieldProps) {
         )}
       </FieldFrame>
     </div>
+  );
+}
+
+interface ViewSwitchProps {
+  view: ViewName;
+  onView: (view: ViewName) => void;
+}
+
+function ViewSwitch({ view, onView }: ViewSwitchProps) {
+  return (
+    <fieldset className="flex w-fit gap-0.5 rounded-md bg-well p-0.5">
+      <legend className="sr-only">Show the prompt as</legend>
+      {views.map(({ name, word }) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={view === name}
+          onClick={() => onView(name)}
+          className={classNames(
+            'h-7 rounded px-2.5 text-xs font-medium pointer-coarse:h-11',
+            view === name ? 'bg-surface text-ink shadow-sm' : 'text-muted hover:text-ink',
+          )}
+        >
+          {word}
+        </button>
+      ))}
+    </fieldset>
   );
 }

@@ -25,7 +25,12 @@ export function AgentsPage() {
   return (
     <ListPage title="Agents">
       {isEmpty ? (
-        <EmptyState icon="bot" title="No agents yet" command={`${commandName()} agent start`}>
+        <EmptyState
+          icon="bot"
+          title="No agents yet"
+          command={`${commandName()} agent start`}
+          guide="/docs/guides/agent-service"
+        >
           An agent runs on a machine that has a clone of a repository, claims its jobs and does them
           with a coding tool. Log the machine in and link the clone first.
         </EmptyState>

@@ -242,6 +242,7 @@ function NoQuestions({ filters }: { filters: InboxFilters }) {
     <EmptyState
       icon="inbox"
       title="No open questions"
+      guide="/docs/guides/questions"
       action={
         <Link
           to="/w/$slug/jobs"

@@ -28,6 +28,7 @@ export function RepositoriesPage() {
         <EmptyState
           icon="folder-git-2"
           title="No repositories yet"
+          guide="/docs/guides/several-machines"
           command={`${commandName()} repo link ~/src/api`}
         >
           Link a clone on your machine. The hub learns a hash of its URL and a label, and never its

@@ -97,6 +97,7 @@ function TokenList() {
           <EmptyState
             icon="key-round"
             title="No tokens yet"
+            guide="/docs/start/ci"
             command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
           >
             Make one here, or on the machine of the hub:

@@ -67,7 +67,11 @@ function TriggerList() {
     <Records what="the triggers" query={query}>
       {({ triggers }) =>
         triggers.length === 0 ? (
-          <EmptyState icon="workflow" title="No triggers yet">
+          <EmptyState
+            icon="workflow"
+            title="No triggers yet"
+            guide="/docs/guides/events-and-triggers"
+          >
             With a schedule, an agent looks at the dependencies every Monday. With an event, it
             plans each issue that your tracker opens. Begin with “New trigger”; systems that send
             events need a secret, from <ConnectionsLink slug={membership.slug} />.

@@ -34,7 +34,11 @@ export function ChatTeams({ workspaceId }: { workspaceId: string }) {
       <Records what="the chat teams" query={query}>
         {({ chatTeams }) =>
           chatTeams.length === 0 ? (
-            <EmptyState icon="globe" title="No chat teams yet">
+            <EmptyState
+              icon="globe"
+              title="No chat teams yet"
+              guide="/docs/guides/events-and-triggers"
+            >
               Begin with “Add a team”. A person of the team then posts a code in the chat, which
               proves that the team agrees.
             </EmptyState>

@@ -67,6 +67,7 @@ function NoContext() {
     <EmptyState
       icon="file-text"
       title="No context yet"
+      guide="/docs/guides/context"
       command={`${commandName()} context add 'Endpoints reveal no versions' --kind decision`}
     >
       Notes, decisions and documents that agents should know go into the context packs of runs. Add

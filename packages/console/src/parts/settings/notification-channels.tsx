@@ -64,7 +64,11 @@ export function NotificationChannels({ workspaceId }: { workspaceId: string }) {
       <Records what="your channels" query={query}>
         {({ channels }) =>
           channels.length === 0 ? (
-            <EmptyState icon="monitor-smartphone" title="No channels yet">
+            <EmptyState
+              icon="monitor-smartphone"
+              title="No channels yet"
+              guide="/docs/guides/notifications"
+            >
               Questions wait at the console until somebody looks. Begin with “Add a channel”: a
               topic of ntfy reaches your phone, a webhook reaches any other program.
             </EmptyState>

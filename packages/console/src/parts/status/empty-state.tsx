@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Command } from '../form/copy-button.tsx';
+import { GuideLink } from '../page/guide-link.tsx';
 import { Icon, type IconName } from '../page/icon.tsx';
 
 interface EmptyStateProps {
@@ -11,10 +12,12 @@ interface EmptyStateProps {
   command?: string;
   /** A button or link, where the next step is in the console. */
   action?: ReactNode;
+  /** The page of the documentation that tells more. */
+  guide?: `/docs/${string}`;
 }
 
 /** In place of a list that has nothing yet: what belongs here, and the exact next step. */
-export function EmptyState({ icon, title, children, command, action }: EmptyStateProps) {
+export function EmptyState({ icon, title, children, command, action, guide }: EmptyStateProps) {
   return (
     <section className="grid grid-cols-[minmax(0,1fr)] justify-items-center gap-3 rounded-lg border border-dashed px-4 py-10 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-pending-soft text-muted">
@@ -28,6 +31,7 @@ export function EmptyState({ icon, title, children, command, action }: EmptyStat
         </div>
       )}
       {action}
+      {guide !== undefined && <GuideLink to={guide} />}
     </section>
   );
 }
