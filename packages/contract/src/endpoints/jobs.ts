@@ -32,6 +32,7 @@ import {
   MessagesDelivered,
   TakesMessages,
 } from './job-messages.ts';
+import { ChangesPlace } from './job-patch.ts';
 import { jobsRelease } from './job-release.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
@@ -134,7 +135,8 @@ export const jobs = {
     summary: 'Read a job and why it is waiting',
     description:
       'queuePosition is the position among the claimable jobs of its repository; 1 is next. ' +
-      'waitingFor says what a job that is not running waits for. Both are null otherwise.',
+      'waitingFor says what a job that is not running waits for. Both are null otherwise. ' +
+      'changesPlace is there for an ended job with a commit.',
     request: Type.Object(JobRef),
     response: Ok({
       job: Job,
@@ -162,6 +164,7 @@ export const jobs = {
         ),
       ),
       work: Type.Optional(Work),
+      changesPlace: Type.Optional(ChangesPlace),
       messages: Type.Optional(
         List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
       ),

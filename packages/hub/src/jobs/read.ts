@@ -1,4 +1,5 @@
 import {
+  type ChangesPlace,
   type endpoints,
   type Job,
   type JobCounts,
@@ -14,6 +15,7 @@ import {
   type WaitingFor,
   type Work,
 } from '@signalbox/contract';
+import { findChangesPlace, presentPlace } from '../agents/patch-requests.ts';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -24,6 +26,7 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { listAttempts } from './list-attempts.ts';
+import { commitOf } from './policy.ts';
 import {
   presentJob,
   presentJobEvent,
@@ -31,7 +34,7 @@ import {
   presentSummary,
   takesMessages,
 } from './present.ts';
-import { readWork } from './read-work.ts';
+import { hasNotEnded, readWork } from './read-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
@@ -161,6 +164,7 @@ export interface JobView {
   rounds?: JobRound[];
   variants?: JobVariant[];
   work?: Work;
+  changesPlace?: ChangesPlace;
   messages?: JobMessage[];
   takesMessages?: true;
 }
@@ -213,6 +217,7 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
     ...(await workOf(deps, record)),
+    ...(await changesPlaceOf(deps, record)),
     ...(row.variant_of !== null && {
       variants: await listVariants(deps.database.reader, row.workspace_id, row.variant_of),
     }),
@@ -242,6 +247,15 @@ async function roundsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
 async function workOf(deps: HubDeps, { row }: JobRecord): Promise<{ work?: Work }> {
   const record = await readWork(deps, deps.database.reader, row);
   return record === null ? {} : { work: record.work };
+}
+
+/** Where the commit of a job is that has ended. */
+async function changesPlaceOf({ database, clock }: HubDeps, { entry, row }: JobRecord) {
+  const { workspace_id: workspaceId, job_id: jobId, repo_id: repoId } = row;
+  if (hasNotEnded(entry.status) || commitOf(row) === null) return {};
+  const ended = { workspaceId, jobId, repoId, agentId: entry.agent_id };
+  const place = await findChangesPlace(database.reader, ended);
+  return place === null ? {} : { changesPlace: presentPlace(place, clock.nowMs()) };
 }
 
 /**

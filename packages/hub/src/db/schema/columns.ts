@@ -75,6 +75,8 @@ export const allColumns = checked({
   notifications: `workspace_id, notification_id, event, subject_id, person_id, channel_id, content,
     state, attempts, due_at, failure, created_at, ended_at`,
   password_resets: 'link_hash, person_id, created_by, created_at, expires_at, used_at, replaced_at',
+  patch_requests: `workspace_id, job_id, agent_id, asked_by_id, asked_by_name, asked_at,
+    answered_at, refusal`,
   people: 'person_id, email, name, password_hash, created_at',
   queue_entries: `workspace_id, entry_id, queue, lane_id, status, hold, priority, sort_key,
     enqueued_at, available_at, attempt, attempts_max, dependencies_unmet, concurrency_key, agent_id,

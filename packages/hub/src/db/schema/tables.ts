@@ -330,6 +330,20 @@ export interface WorksTable {
   landed: string | null;
 }
 
+export interface PatchRequestsTable {
+  workspace_id: string;
+  job_id: string;
+  /** The agent of the job when it was asked. */
+  agent_id: string;
+  asked_by_id: string;
+  asked_by_name: string | null;
+  asked_at: number;
+  /** Null: the agent has not answered. */
+  answered_at: number | null;
+  /** Why the agent does not share it. */
+  refusal: string | null;
+}
+
 export interface JobMessagesTable {
   workspace_id: string;
   job_id: string;
@@ -487,6 +501,7 @@ export interface Schema
   job_activities: JobActivitiesTable;
   job_messages: JobMessagesTable;
   works: WorksTable;
+  patch_requests: PatchRequestsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;

@@ -211,6 +211,20 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     landed TEXT,
     PRIMARY KEY (workspace_id, work_job_id)
   )`,
+  // Members ask the agents of ended jobs for their patches.
+  `CREATE TABLE patch_requests (
+    workspace_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    asked_by_id TEXT NOT NULL,
+    asked_by_name TEXT,
+    asked_at BIGINT NOT NULL,
+    answered_at BIGINT,
+    refusal TEXT,
+    PRIMARY KEY (workspace_id, job_id)
+  )`,
+  `CREATE INDEX patch_requests_waiting ON patch_requests (workspace_id, agent_id)
+    WHERE answered_at IS NULL`,
   // Comments of people on lines of a result; without a number they are drafts.
   `CREATE TABLE review_comments (
     workspace_id TEXT NOT NULL,
