@@ -46,6 +46,7 @@ import {
 import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
+import { keepResultRecord } from './result-record.ts';
 import type { CommentAnswer } from './tool-report.ts';
 import { openToolSession, sessionPath, type ToolSession } from './tool-session.ts';
 import { keepWorkRecord } from './work-record.ts';
@@ -224,12 +225,15 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
     }
     return { changedFiles: [] };
   }
-  const secretsIn = await findSecrets(work, repository, changes);
+  const found = await findSecrets(work, repository, changes);
   const commitSha = await commitLeftovers(repository, changes, work.claimed.job);
   const workBaseSha = work.round?.branch?.workBaseSha;
   const imported = await importCommits(repository, commitSha, workBaseSha);
-  const evidence = { ...imported, ...secretsIn };
+  const secretsIn = found === null || found.length === 0 ? {} : { secretsIn: found };
+  const evidence: GitEvidence = { ...imported, ...secretsIn };
   if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
+  const { settings, claimed } = work;
+  await keepResultRecord(settings.state, claimed.job, evidence, found !== null);
   if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
@@ -271,7 +275,7 @@ async function shareChanges(
   }
   const range = { mirror: worktree.mirror, baseSha, commitSha };
   const counted = { ...evidence, files: await countLines(range) };
-  if (share === 'stat') return { evidence: counted, patches: {} };
+  if (share !== 'patch') return { evidence: counted, patches: {} };
   const patch = await writePatch(work, range, directory.patchFile);
   if (patch === null || roundBaseSha === undefined) {
     return { evidence: counted, patches: patch === null ? {} : { patch } };
@@ -323,21 +327,24 @@ function isContinuable(work: JobWork, result: JobResult | null, stop: StopReason
   return result?.outcome === 'blocked' || isRetried;
 }
 
-/** Names the changed files with secrets. The commits stay on this machine, so they are kept. */
+/**
+ * Names the changed files with secrets; null if they could not be searched. The commits stay on
+ * this machine, so they are kept.
+ */
 async function findSecrets(
   { redactor, log }: JobWork,
   repository: ToolRepository,
   changes: ToolChanges,
-): Promise<{ secretsIn?: string[] }> {
+): Promise<string[] | null> {
   const found = await findInChanges(repository, changes, (text) => redactor.finds(text));
   if (found === null) {
     await log.note('signalbox: the changes could not be searched for secrets.');
-    return {};
+    return null;
   }
   for (const name of found) {
     await log.note(`signalbox: ${name} contains a secret of this agent; do not push it.`);
   }
-  return found.length === 0 ? {} : { secretsIn: found };
+  return found;
 }
 
 export async function cleanUp(work: JobWork): Promise<void> {
