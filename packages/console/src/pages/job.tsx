@@ -106,6 +106,7 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             job={job}
             rounds={work.rounds}
             work={work.work}
+            place={work.changesPlace}
             slug={membership.slug}
             role={membership.role}
             since={since}
