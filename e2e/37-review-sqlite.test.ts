@@ -366,6 +366,57 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await audit(phonePage, 'review-shared-phone');
   });
 
+  it('has findings of a review on their lines, and one is sent as a comment', async () => {
+    const { workspaceId } = place;
+    const { jobId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'work', prompt: 'List the orders.' },
+    });
+    await complete(jobId);
+    await page.goto(pathOf(jobId));
+    await page.getByText('0 of 4 files viewed').waitFor();
+    const { jobId: reviewId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'pr_review', prompt: 'Review it.', reviewsJobId: jobId },
+    });
+    const reviews = page.getByRole('list', { name: 'Reviews of this work' });
+    await reviews.getByText('pending').waitFor();
+    const { claimGeneration = 0 } = await client.jobs.claimNext(place);
+    const finding = { file: 'src/orders.ts', severity: 'major' } as const;
+    await client.jobs.complete({
+      ...{ ...place, jobId: reviewId, claimGeneration, outcome: 'done', message: 'Reviewed.' },
+      evidence: {
+        reviewedSha: 'e'.repeat(40),
+        findings: [
+          { ...finding, line: 6, message: 'The sum may overflow.', text: '  return sum;' },
+          { ...finding, line: 4, message: 'It is never read.', text: '  let total = 0;' },
+        ],
+      },
+    });
+    await reviews.getByText('done').waitFor();
+    await page.getByText('outdated: found in another commit').waitFor();
+    await page.getByText('The sum may overflow.').waitFor();
+    await page.getByText('The sum may overflow.').scrollIntoViewIfNeeded();
+    await audit(page, 'review-findings-desktop');
+    await phonePage.goto(pathOf(jobId));
+    // Rows far below the window are not drawn.
+    await phonePage.getByText('outdated: found in another commit').scrollIntoViewIfNeeded();
+    await phonePage.getByRole('button', { name: /^Comment on line 3, added/ }).focus();
+    await phonePage.getByText('The sum may overflow.').scrollIntoViewIfNeeded();
+    await audit(phonePage, 'review-findings-phone');
+    const below = page.getByText('The sum may overflow.').locator('xpath=../..');
+    const make = below.getByRole('button', { name: 'Make it a comment' });
+    await make.click();
+    await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+    await make.waitFor({ state: 'detached' });
+    const { comments } = await client.reviewComments.list({ workspaceId, jobId });
+    assert.deepEqual(
+      comments.map(({ path, startLine, lines, text }) => [path, startLine, lines, text]),
+      [['src/orders.ts', 6, '  return sum;', 'The sum may overflow.']],
+    );
+    await reviews.getByRole('link').click();
+    await page.getByText('This job reviews a commit.').waitFor();
+    await page.getByRole('link', { name: 'Open its work' }).waitFor();
+  });
+
   it('compares the variants of a work, and one of them is chosen', async () => {
     const { workspaceId } = place;
     const { variantJobIds = [] } = await client.jobs.enqueue({

@@ -157,6 +157,32 @@ test('the editor shows the diff, and lines that begin with > are comments', asyn
   assert.match(none.message, /No comment was written/);
 });
 
+test('a job can review the commit of another', async () => {
+  const jobId = await makeWork("printf 'x\\n' > reviewed.txt");
+  const id = jobId.slice(-8);
+  const enqueue = (...args: string[]) => place.run(['enqueue', 'Look.', '--reviews', id, ...args]);
+  // From any directory: the job names the repository.
+  const answer = await enqueue('--json');
+  assert.equal(answer.exitCode, exitCodes.ok, answer.stderr);
+  const { job } = JSON.parse(answer.stdout);
+  assert.deepEqual([job.kind, job.repoId, job.reviewsJobId], ['pr_review', repoId, jobId]);
+  const wrong = await enqueue('--kind', 'work');
+  assert.match(wrong.stderr, /--reviews is for jobs of the kind pr_review/);
+  const finding = {
+    type: 'finding',
+    file: 'reviewed.txt',
+    line: 1,
+    severity: 'minor',
+    message: 'X',
+  };
+  await doNext(`echo '${JSON.stringify(finding)}' >> "$SIGNALBOX_REPORT_FILE"`);
+  const shown = (await place.run(['job', job.jobId])).stdout;
+  assert.match(shown, new RegExp(`Reviews +${id}`));
+  assert.match(shown, /reviewed\.txt:1/);
+  const { evidence } = JSON.parse((await place.run(['job', job.jobId, '--json'])).stdout).job;
+  assert.equal(evidence.findings[0].text, 'x');
+});
+
 test('a comment that cannot be is refused with what to do', async () => {
   const jobId = await makeWork("printf 'one\\ntwo\\n' > short.txt");
   const comment = (where: string, ...more: string[]) => [jobId, '--comment', where, 'X', ...more];

@@ -23,6 +23,8 @@ export interface GitEvidence extends Evidence {
   /** Changed files that contain a secret of the agent. They are committed all the same. */
   secretsIn?: string[];
   files?: ChangedFileCount[];
+  /** The commit that a review has reviewed. */
+  reviewedSha?: string;
 }
 
 /** Half of a request body. The rest is for the message and the reason. */

@@ -28,6 +28,7 @@ import type { PatchToUpload, SharedPatches } from '../loops/outbox.ts';
 import { nameOf } from '../offered-tools.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
+import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -108,6 +109,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       const failure = await keepWork(work, error);
       result &&= resultOfFailure(failure);
     }
+    evidence = { ...evidence, ...(await placeFindings(work)) };
     if (result?.outcome === 'done' && !isKept) {
       evidence = {
         ...{ ...evidence, ...(await landWork(work, evidence)) },
@@ -232,8 +234,7 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   const secretsIn = found === null || found.length === 0 ? {} : { secretsIn: found };
   const evidence: GitEvidence = { ...imported, ...secretsIn };
   if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
-  const { settings, claimed } = work;
-  await keepResultRecord(settings.state, claimed.job, evidence, found !== null);
+  await keepResult(work, evidence, found !== null);
   if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
@@ -299,6 +300,20 @@ async function writePatch(
   }
   await writeFile(file, patch.text, { mode: 0o600 });
   return { filesOmitted: patch.filesOmitted };
+}
+
+/** Keeps what the agent may share of the result later. It can be sent without. */
+async function keepResult(
+  { settings, claimed, log }: JobWork,
+  evidence: GitEvidence,
+  isSearched: boolean,
+): Promise<void> {
+  try {
+    await keepResultRecord(settings.state, claimed.job, evidence, isSearched);
+  } catch (error) {
+    const why = (error as Error).message;
+    await log.note(`signalbox: the patch cannot be shared on request later: ${why}`);
+  }
 }
 
 /** Keeps the session of the tool for the next round of the work, which can also do without it. */

@@ -168,6 +168,7 @@ function printJob(
     ['Kind', `${job.kind}, ${oneLine(job.role)}`],
     ['Priority', job.priority === 0 ? null : String(job.priority)],
     ['Round', roundText(job, rounds)],
+    ['Reviews', job.reviewsJobId === undefined ? null : shortId(job.reviewsJobId)],
     ['Attempt', attemptText(job)],
     ['Attached', job.attachments?.map(({ fileName }) => oneLine(fileName)).join(', ') ?? null],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],

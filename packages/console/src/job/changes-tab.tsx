@@ -1,4 +1,11 @@
-import type { ChangesPlace, Job, JobRound, PatchBeginning, Work } from '@signalbox/contract';
+import type {
+  ChangesPlace,
+  Job,
+  JobReview,
+  JobRound,
+  PatchBeginning,
+  Work,
+} from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
@@ -6,7 +13,7 @@ import { jobPatchQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
 import { commandName } from '../format/command-name.ts';
 import { type KnownEvidence, readEvidence } from '../format/evidence.ts';
-import { isFinished } from '../format/job-words.ts';
+import { isFinished, statusWords } from '../format/job-words.ts';
 import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
 import { CommentThread } from '../review/comment-thread.tsx';
@@ -28,6 +35,8 @@ interface ChangesTabProps {
   work: Work | undefined;
   /** Absent: an older hub, or a job without a commit. */
   place: ChangesPlace | undefined;
+  /** The jobs that review the work. */
+  reviews: readonly JobReview[] | undefined;
   slug: string;
   role: string;
   /** Which changes the address asks for. */
@@ -36,11 +45,11 @@ interface ChangesTabProps {
 
 /** The changes of a job and their review, as far as its agent shares them. The hub has no code. */
 export function ChangesTab({ job, rounds = [], work, place, ...more }: ChangesTabProps) {
-  const { slug, role, ...asked } = more;
+  const { slug, role, reviews = [], ...asked } = more;
   const refusal = refusalOf(job, rounds, role);
   const hasRound = hasRoundPatch(job);
   const since = hasRound ? asked.since : 'work';
-  const review = useReview({ job, slug, rounds, mayWrite: refusal === undefined, since });
+  const review = useReview({ job, slug, rounds, reviews, mayWrite: refusal === undefined, since });
   const evidence = job.evidence && readEvidence(job.evidence);
   if (!evidence || (evidence.files.length === 0 && evidence.commitSha === undefined)) {
     return (
@@ -57,6 +66,7 @@ export function ChangesTab({ job, rounds = [], work, place, ...more }: ChangesTa
       <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4">
         <Place evidence={evidence} />
         {hasRound && <SinceSwitch review={review} />}
+        {reviews.length > 0 && <Reviews reviews={reviews} slug={slug} />}
         {refusal !== undefined && <p className="text-muted">{refusal}</p>}
         {hasPatch(job) && place?.request && <RequestState place={place} />}
       </section>
@@ -92,6 +102,26 @@ function TotalLines({ files }: { files: KnownEvidence['files'] }) {
       <span className="text-failed">−{sumOf(files.map(({ deleted }) => deleted))}</span>
       <span className="sr-only"> lines deleted</span>
     </span>
+  );
+}
+
+/** The jobs that review the work; their findings are on the lines below. */
+function Reviews({ reviews, slug }: { reviews: readonly JobReview[]; slug: string }) {
+  return (
+    <ul aria-label="Reviews of this work" className="flex flex-wrap gap-x-4 gap-y-1">
+      {reviews.map(({ jobId, status }) => (
+        <li key={jobId} className="flex items-center gap-1.5">
+          <Link
+            to="/w/$slug/jobs/$jobId"
+            params={{ slug, jobId }}
+            className="inline-flex min-h-7 items-center text-accent underline underline-offset-2 pointer-coarse:min-h-11"
+          >
+            Review {jobId.slice(-8)}
+          </Link>
+          <span className="text-muted">{statusWords[status].toLowerCase()}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

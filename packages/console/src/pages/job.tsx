@@ -107,6 +107,7 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             rounds={work.rounds}
             work={work.work}
             place={work.changesPlace}
+            reviews={work.reviews}
             slug={membership.slug}
             role={membership.role}
             since={since}

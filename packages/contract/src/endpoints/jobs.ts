@@ -21,7 +21,13 @@ import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
-import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
+import {
+  JobReview,
+  JobRound,
+  jobsContinue,
+  REVIEWS_LISTED_MAX,
+  ROUNDS_LISTED_MAX,
+} from './job-continue.ts';
 import { jobFilters, jobsCounts } from './job-counts.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import { addableFields, ListedJob } from './job-listed.ts';
@@ -165,6 +171,13 @@ export const jobs = {
       ),
       work: Type.Optional(Work),
       changesPlace: Type.Optional(ChangesPlace),
+      reviews: Type.Optional(
+        List(
+          JobReview,
+          REVIEWS_LISTED_MAX,
+          'The latest jobs that review a round of the work, by their reviewsJobId, newest first.',
+        ),
+      ),
       messages: Type.Optional(
         List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
       ),

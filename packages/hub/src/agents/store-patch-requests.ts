@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { PatchRequestsTable } from '../db/schema/tables.ts';
+import type { PatchRequestsTable } from '../db/schema/review.ts';
 
 export type PatchRequestRow = PatchRequestsTable;
 

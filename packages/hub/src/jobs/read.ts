@@ -5,11 +5,13 @@ import {
   type JobCounts,
   type JobEvent,
   type JobMessage,
+  type JobReview,
   type JobRound,
   type JobStatus,
   type JobVariant,
   jobStatuses,
   type ListedJob,
+  REVIEWS_LISTED_MAX,
   type RequestInput,
   ROUNDS_LISTED_MAX,
   type WaitingFor,
@@ -38,7 +40,7 @@ import { hasNotEnded, readWork } from './read-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
-import { listMessages, readRounds } from './store-rounds.ts';
+import { listMessages, listReviews, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { listVariants } from './variants.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
@@ -165,6 +167,7 @@ export interface JobView {
   variants?: JobVariant[];
   work?: Work;
   changesPlace?: ChangesPlace;
+  reviews?: JobReview[];
   messages?: JobMessage[];
   takesMessages?: true;
 }
@@ -218,6 +221,7 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     ...(await roundsOf(deps, record)),
     ...(await workOf(deps, record)),
     ...(await changesPlaceOf(deps, record)),
+    ...(await reviewsOf(deps, record)),
     ...(row.variant_of !== null && {
       variants: await listVariants(deps.database.reader, row.workspace_id, row.variant_of),
     }),
@@ -247,6 +251,16 @@ async function roundsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
 async function workOf(deps: HubDeps, { row }: JobRecord): Promise<{ work?: Work }> {
   const record = await readWork(deps, deps.database.reader, row);
   return record === null ? {} : { work: record.work };
+}
+
+/** The jobs that review the work of a job with a commit. */
+async function reviewsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
+  if (commitOf(row) === null) return {};
+  const { workspace_id: workspaceId, work_job_id, job_id } = row;
+  const workJobId = work_job_id ?? job_id;
+  const rows = await listReviews(reader, workspaceId, workJobId, REVIEWS_LISTED_MAX);
+  const reviews = rows.map(({ job_id: jobId, status }): JobReview => ({ jobId, status }));
+  return reviews.length === 0 ? {} : { reviews };
 }
 
 /** Where the commit of a job is that has ended. */

@@ -66,7 +66,7 @@ export const allColumns = checked({
      created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash,
      completion_attempt, completion_answer, waiting_on_uncertainty_id, decisions, title, changed,
      verdict, tool, model, message_count, messages_generation, attachments, variant_of,
-     variant_chosen, lands_job_id, work_ended`,
+     variant_chosen, lands_job_id, reviews_job_id, work_ended`,
   mail_accounts: `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
     auth_kind, sealed_secret, mailboxes, created_by, created_at, updated_at`,
   memberships: 'workspace_id, person_id, role, created_at',

@@ -311,6 +311,8 @@ export interface JobsTable {
   variant_chosen: Flag | null;
   /** The round whose commit the job lands; null: it is no landing. */
   lands_job_id: string | null;
+  /** The job whose commit this one reviews. */
+  reviews_job_id: string | null;
   /** How its piece of work has ended; null: it is open. */
   work_ended: 'landed' | 'closed' | null;
 }
@@ -328,20 +330,6 @@ export interface WorksTable {
   landing_conflicts: string | null;
   /** JSON, as on the wire. */
   landed: string | null;
-}
-
-export interface PatchRequestsTable {
-  workspace_id: string;
-  job_id: string;
-  /** The agent of the job when it was asked. */
-  agent_id: string;
-  asked_by_id: string;
-  asked_by_name: string | null;
-  asked_at: number;
-  /** Null: the agent has not answered. */
-  answered_at: number | null;
-  /** Why the agent does not share it. */
-  refusal: string | null;
 }
 
 export interface JobMessagesTable {
@@ -501,7 +489,6 @@ export interface Schema
   job_activities: JobActivitiesTable;
   job_messages: JobMessagesTable;
   works: WorksTable;
-  patch_requests: PatchRequestsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;
