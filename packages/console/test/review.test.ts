@@ -250,10 +250,10 @@ test('findings of another job are on their line, or at their file if it is anoth
   const rows = rowsOf({
     ...input,
     findings: placeFindings(
-      [{ jobId: 'job_9', evidence: { findings } as never }],
+      [{ jobId: 'job_9', evidence: { findings: [found(1, 'no file', 'x', 'src/other.ts')] } }],
       undefined,
       files,
     ),
   });
-  expect(rows.slice(0, 3).map(({ type }) => type)).toEqual(['finding', 'finding', 'file']);
+  expect(rows.slice(0, 3).map(({ type }) => type)).toEqual(['finding', 'file', 'hunk']);
 });

@@ -114,7 +114,7 @@ async function refuse(
   try {
     await settings.client.jobs.sharePatch({ workspaceId, jobId, agentId, refusal }, call);
   } catch (error) {
-    // Nobody waits any more, or the hub asks again.
+    // The request is over, or the hub asks again.
     judgeFailure(error);
   }
 }

@@ -10,7 +10,7 @@ import { workIdOf } from '../job/work-record.ts';
 /** Longer files are not searched for the line of a finding. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What the tool of a review is told of the commit that it reviews, and with which it begins. */
+/** Finds the commit that a review reviews, and composes what its tool is told of it. */
 export async function openReviewed(work: JobWork, mirror: Mirror): Promise<Round | null> {
   const { claimed, settings, signal, log } = work;
   const { workspaceId } = claimed;
@@ -47,8 +47,8 @@ function missing(summary: string): JobFailure {
 type PlacedFinding = Finding & { text?: string };
 
 /**
- * The commit that a job has reviewed, for its evidence. Its findings get the text of their lines, so
- * that nobody shows them on other lines later.
+ * Names the commit that a job has reviewed, for its evidence. Its findings get the text of their
+ * lines, so that they are never shown on other lines.
  */
 export async function placeFindings(work: JobWork): Promise<{ reviewedSha?: string }> {
   const { claimed, worktree, toolReport } = work;

@@ -60,14 +60,14 @@ async function setup(t: TestContext) {
 const namesIn = (patch: string | null) =>
   [...(patch ?? '').matchAll(/^\+\+\+ "?b\/(.*?)"?\t?$/gm)].map(([, name]) => name);
 
-test('an agent shares the patch of a job that was asked for while it was away', async (t) => {
+test('an agent shares the patch of a job that was asked for while it was offline', async (t) => {
   const h = await setup(t);
   const { jobId, evidence } = await h.run('echo more >> README.md');
   assert.deepEqual(evidence?.files, [{ path: 'README.md', added: 1, deleted: 0 }]);
   assert.equal(evidence?.patch, undefined);
   const { place } = await h.ask(jobId);
   assert.deepEqual([place.agent.status, place.onRequest], ['offline', true]);
-  // What a person does with the branch meanwhile is not the result of the job.
+  // Later commits of a person on the branch are not the result of the job.
   const worktree = join(h.directory, 'person');
   git(h.clone, 'worktree', 'add', '--quiet', worktree, String(evidence?.branch));
   git(worktree, 'mv', 'README.md', 'person.md');

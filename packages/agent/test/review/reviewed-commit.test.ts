@@ -29,7 +29,7 @@ test('a review begins with the commit that it names, and git tells the lines of 
   const { evidence } = await h.until(jobId, 'done');
   const commitSha = String(evidence?.commitSha);
   await first.stop();
-  // What a person does with the branch later is another commit.
+  // A later commit of a person on the branch is another one.
   const place = join(directory, 'person');
   git(h.clone, 'worktree', 'add', '--quiet', place, String(evidence?.branch));
   git(place, 'rm', '--quiet', 'list.txt');

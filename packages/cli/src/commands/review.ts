@@ -46,9 +46,9 @@ interface Review {
 
 /**
  * `signalbox review JOB`: shows the review comments of a piece of work, with the fates of their
- * lines. `--comment`, `--reply` and `--editor` write drafts, `--send` sends all drafts with the next
- * round, `--resolve` closes a thread, and `--reopen` opens it again. With `--json`: the comments,
- * those that were written, or the job.
+ * lines. `--comment`, `--reply` and `--editor` write drafts, `--send` sends all drafts with the
+ * next round, `--resolve` closes a thread, and `--reopen` opens it again. With `--json`: the
+ * comments, those that were written, or the job.
  */
 export const command = defineCommand<Options>({
   describe(program) {

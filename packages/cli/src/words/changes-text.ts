@@ -2,7 +2,7 @@ import type { ChangesPlace } from '@signalbox/contract';
 import { formatMoment } from '../terminal/duration.ts';
 import { oneLine } from '../terminal/text.ts';
 
-/** What became of the request for the patch of a job; null: nobody has asked. */
+/** Tells what became of the request for the patch of a job; null: there is none. */
 export function requestText({ agent, request }: ChangesPlace): string | null {
   if (request === null) return null;
   const who = oneLine(request.askedBy.name ?? request.askedBy.id);

@@ -21,7 +21,7 @@ export interface QuotedThread {
   lines: readonly string[];
 }
 
-/** What a person comments on in an editor: the threads that are open, then the diff. */
+/** The text that a person comments on: the threads that are open, then the diff. */
 export interface ReviewToEdit {
   threads: readonly QuotedThread[];
   diff: string;

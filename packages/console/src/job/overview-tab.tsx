@@ -111,7 +111,7 @@ export function OverviewTab(props: OverviewTabProps) {
   );
 }
 
-/** What a job does with the work of another. */
+/** Says in a sentence how a job belongs to the work of another. */
 function WorkNote({ slug, jobId, children }: { slug: string; jobId: string; children: ReactNode }) {
   return (
     <p className="rounded-lg border bg-surface p-4 text-sm">

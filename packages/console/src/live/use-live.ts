@@ -39,7 +39,7 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
 const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
-/** The ids of other jobs on the page of a job: of its work, its landing, its variants, its reviews. */
+/** The ids of other jobs on the page of a job: of its work, landing, variants and reviews. */
 function relatedIds(data: unknown): readonly (string | null)[] {
   const {
     work,

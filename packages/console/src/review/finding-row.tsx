@@ -17,7 +17,7 @@ interface FindingRowProps {
   files: readonly ReviewFile[];
 }
 
-/** What a check or a review says of a line. One press makes it a draft of a comment. */
+/** The words of a check or a review on a line. One press makes them a draft of a comment. */
 export function FindingRow({ note, review, files }: FindingRowProps) {
   const { source, text, review: found } = note;
   return (

@@ -116,7 +116,7 @@ export async function writeHeartbeat(
   };
 }
 
-/** What people ask an agent for that shares patches on request; others cost no statement. */
+/** Lists the requests for patches. Agents that take none cost no statement. */
 async function listPatchCommands(tx: Tx, row: AgentRow): Promise<AgentCommand[]> {
   const { workspace_id: workspaceId, agent_id: agentId } = row;
   if ((capabilitiesOf(row).changesOnRequest ?? []).length === 0) return [];

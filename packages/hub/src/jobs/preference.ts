@@ -7,8 +7,8 @@ import { PINNED_UNTIL_MS, type Preference } from '../queue/store.ts';
 import type { JobRecord } from './require-job.ts';
 
 /**
- * Reserves a round, a landing or a review for the agent that ran the round before. For a while, if that agent
- * is online; for good, if no other machine has the branch.
+ * Reserves a round, a landing or a review for the agent that ran the round before. For a while, if
+ * that agent is online; for good, if no other machine has the branch.
  */
 export async function findPreference(
   tx: Tx,

@@ -78,7 +78,7 @@ export async function createUpload(
   };
 }
 
-/** Only the agent that holds a job, or was asked for its patch, adds to what its evidence can show. */
+/** Only the agent that holds a job, or was asked for its patch, adds to what evidence can show. */
 async function checkJob(
   tx: Tx,
   principal: Principal,

@@ -32,7 +32,7 @@ export function sharePatch(
     const record = await requireJobOfAgent(tx, principal, input);
     const request = await findWaitingRequest(tx, input);
     if (request === null) {
-      const why = 'Nobody waits for this agent to share the patch of the job.';
+      const why = 'No request waits for this agent to share the patch of the job.';
       throw new HubError('INVALID_REQUEST', why);
     }
     if (patch !== undefined) await addPatch(tx, record, input, patch);

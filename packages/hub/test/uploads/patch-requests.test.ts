@@ -93,7 +93,7 @@ test('an agent says why it does not share, and can be asked again', async (t) =>
   await h.share({ refusal });
   assert.equal((await h.place())?.request?.refusal, refusal);
   assert.deepEqual((await h.beat()).commands, []);
-  await h.refusedShare({ refusal }, /Nobody waits/);
+  await h.refusedShare({ refusal }, /No request waits/);
   assert.equal((await h.ask()).place.request?.refusal, null);
   assert.equal((await h.beat()).commands.length, 1);
 });
@@ -148,7 +148,7 @@ test('only the agent that is asked uploads and shares, and only what belongs to 
   const patch = { uploadId: 'upl_1j78s1e000305pubchr8', sizeBytes: 1 };
   const refusal = 'No.';
   await h.refuse(uploads.create, create, 'JOB_ALREADY_FINISHED');
-  await h.refusedShare({ refusal }, /Nobody waits/);
+  await h.refusedShare({ refusal }, /No request waits/);
   await h.ask();
   await h.call(uploads.create, create);
   const late = { ...create, job: { ...create.job, claimGeneration: 1 } };
