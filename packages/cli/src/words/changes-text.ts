@@ -2,7 +2,7 @@ import type { ChangesPlace } from '@signalbox/contract';
 import { formatMoment } from '../terminal/duration.ts';
 import { oneLine } from '../terminal/text.ts';
 
-/** Tells what became of the request for the patch of a job; null: there is none. */
+/** Tells what became of the request for the patch of a job; null if it was not asked for. */
 export function requestText({ agent, request }: ChangesPlace): string | null {
   if (request === null) return null;
   const who = oneLine(request.askedBy.name ?? request.askedBy.id);
