@@ -95,10 +95,7 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     client = createClient({ baseUrl: hub.baseUrl, token });
     const remoteUrlHash = 'e5'.repeat(32);
     ({ repoId } = await client.repositories.upsert({ workspaceId, label: 'a/b', remoteUrlHash }));
-    const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
-      capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 5 },
-    });
+    const { agentId } = await beat([]);
     place = { workspaceId, agentId };
     const prompt = 'Sum the orders.';
     ({ jobId: firstId } = await client.jobs.enqueue({
@@ -112,6 +109,15 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await lendSession(phoneVisit.context, await joinWorkspace(ada, 'Grace Hopper', 'member'));
     phonePage = await phoneVisit.context.newPage();
   });
+
+  const beat = (changesOnRequest: string[]) =>
+    client.agents.heartbeat({
+      ...{ workspaceId: ada.workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      capabilities: {
+        ...{ canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 5 },
+        changesOnRequest,
+      },
+    });
 
   type Fates = NonNullable<Parameters<Client['jobs']['complete']>[0]['commentFates']>;
 
@@ -313,6 +319,102 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await other.getByRole('button', { name: 'Resolve' }).tap();
     await other.getByText('Resolved by Grace Hopper').waitFor();
     await page.getByText('1 open thread', { exact: false }).waitFor();
+  });
+
+  it('asks the agent for changes that it shares on request, and reviews them', async () => {
+    const { workspaceId, agentId } = place;
+    const prompt = 'Count the orders.';
+    const { jobId } = await client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt });
+    const { claimGeneration = 0 } = await client.jobs.claimNext(place);
+    await client.jobs.complete({
+      ...{ ...place, jobId, claimGeneration, outcome: 'done', message: 'Counted.' },
+      evidence: { baseSha, commitSha, branch, changedFiles: ['src/orders.ts', 'docs/orders.md'] },
+    });
+    await page.goto(pathOf(jobId));
+    await page.getByRole('heading', { name: 'The changes are on build-7' }).waitFor();
+    await page.getByText('who runs the agent sets').waitFor();
+    await audit(page, 'review-not-shared-desktop');
+    await beat([repoId]);
+    const ask = page.getByRole('button', { name: 'Ask for the changes' });
+    await ask.waitFor();
+    await phonePage.goto(pathOf(jobId));
+    await phonePage.getByRole('button', { name: 'Ask for the changes' }).waitFor();
+    await audit(phonePage, 'review-on-request-phone');
+    await ask.click();
+    await page.getByText('Ada Lovelace asked for the changes').waitFor();
+    await phonePage.getByText('build-7 sends them in a moment.').waitFor();
+    await ask.waitFor({ state: 'detached' });
+    await audit(page, 'review-asked-desktop');
+    const { commands } = await beat([repoId]);
+    assert.deepEqual(commands, [{ command: 'share-patch', jobId, askedByName: 'Ada Lovelace' }]);
+    const answer = { workspaceId, agentId, jobId };
+    await client.jobs.sharePatch({ ...answer, refusal: 'The commit is gone.' });
+    await page.getByText('Not shared: The commit is gone.').waitFor();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await phonePage.getByText('build-7 sends them in a moment.').waitFor();
+    const { uploadId, uploadUrl } = await client.uploads.create({
+      ...{ workspaceId, fileName: 'job.patch', contentType: 'text/x-diff' },
+      ...{ sizeBytes: patch.length, job: { jobId, agentId } },
+    });
+    assert.equal((await fetch(uploadUrl, { method: 'PUT', body: patch })).status, 200);
+    const shared = { uploadId, sizeBytes: patch.length };
+    await client.jobs.sharePatch({ ...answer, commitSha, patch: shared });
+    await page.getByText('0 of 4 files viewed').waitFor();
+    await page.getByRole('button', { name: /^Comment on line 3, added/ }).waitFor();
+    await page.getByText('Ada Lovelace asked for the changes').waitFor();
+    await phonePage.getByText('0 of 4 files viewed').waitFor();
+    await audit(phonePage, 'review-shared-phone');
+  });
+
+  it('has findings of a review on their lines, and one is sent as a comment', async () => {
+    const { workspaceId } = place;
+    const { jobId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'work', prompt: 'List the orders.' },
+    });
+    await complete(jobId);
+    await page.goto(pathOf(jobId));
+    await page.getByText('0 of 4 files viewed').waitFor();
+    const { jobId: reviewId } = await client.jobs.enqueue({
+      ...{ workspaceId, repoId, kind: 'pr_review', prompt: 'Review it.', reviewsJobId: jobId },
+    });
+    const reviews = page.getByRole('list', { name: 'Reviews of this work' });
+    await reviews.getByText('pending').waitFor();
+    const { claimGeneration = 0 } = await client.jobs.claimNext(place);
+    const finding = { file: 'src/orders.ts', severity: 'major' } as const;
+    await client.jobs.complete({
+      ...{ ...place, jobId: reviewId, claimGeneration, outcome: 'done', message: 'Reviewed.' },
+      evidence: {
+        reviewedSha: 'e'.repeat(40),
+        findings: [
+          { ...finding, line: 6, message: 'The sum may overflow.', text: '  return sum;' },
+          { ...finding, line: 4, message: 'It is never read.', text: '  let total = 0;' },
+        ],
+      },
+    });
+    await reviews.getByText('done').waitFor();
+    await page.getByText('outdated: found in another commit').waitFor();
+    await page.getByText('The sum may overflow.').waitFor();
+    await page.getByText('The sum may overflow.').scrollIntoViewIfNeeded();
+    await audit(page, 'review-findings-desktop');
+    await phonePage.goto(pathOf(jobId));
+    // Rows far below the window are not drawn.
+    await phonePage.getByText('outdated: found in another commit').scrollIntoViewIfNeeded();
+    await phonePage.getByRole('button', { name: /^Comment on line 3, added/ }).focus();
+    await phonePage.getByText('The sum may overflow.').scrollIntoViewIfNeeded();
+    await audit(phonePage, 'review-findings-phone');
+    const below = page.getByText('The sum may overflow.').locator('xpath=../..');
+    const make = below.getByRole('button', { name: 'Make it a comment' });
+    await make.click();
+    await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+    await make.waitFor({ state: 'detached' });
+    const { comments } = await client.reviewComments.list({ workspaceId, jobId });
+    assert.deepEqual(
+      comments.map(({ path, startLine, lines, text }) => [path, startLine, lines, text]),
+      [['src/orders.ts', 6, '  return sum;', 'The sum may overflow.']],
+    );
+    await reviews.getByRole('link').click();
+    await page.getByText('This job reviews a commit.').waitFor();
+    await page.getByRole('link', { name: 'Open its work' }).waitFor();
   });
 
   it('compares the variants of a work, and one of them is chosen', async () => {

@@ -6,7 +6,7 @@ import { lineAt, parseSource, type SyntaxNode, visitNodes } from './source-synta
  */
 export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   access: ['memberships'],
-  agents: ['agents'],
+  agents: ['agents', 'patch_requests'],
   archive: ['archive_parts', 'entry_removals'],
   audit: ['audit_entries'],
   'cloud-ai-jobs': ['cloud_ai_jobs'],

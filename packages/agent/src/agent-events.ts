@@ -44,6 +44,10 @@ export type AgentEvent =
       branch: string | null;
       verdict: Verdict | null;
     }
+  /** A member asks for the patch of an ended job. */
+  | { type: 'patch-asked'; jobId: string; askedBy: string }
+  | { type: 'patch-shared'; jobId: string }
+  | { type: 'patch-refused'; jobId: string; message: string }
   | { type: 'result-accepted'; jobId: string; attempt: number; status: string }
   | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string };
 

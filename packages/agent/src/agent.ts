@@ -11,6 +11,7 @@ import { systemClock } from './clock.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { startJobWork } from './job/held-jobs.ts';
 import type { JobSettings } from './job/job-work.ts';
+import { sharesOnRequest } from './job/patch-sharing.ts';
 import { recoverState } from './job/recovery.ts';
 import { createHubClient, Lifecycle, withLockedState } from './lifecycle.ts';
 import { openOutbox } from './loops/outbox.ts';
@@ -124,6 +125,7 @@ function capabilitiesOf(options: AgentOptions, maxConcurrentJobs: number): Agent
     canUseNetwork: true,
     ...options.capabilities,
     reposAllowed: options.repositories.map(({ repoId }) => repoId),
+    changesOnRequest: options.repositories.filter(sharesOnRequest).map(({ repoId }) => repoId),
     labels: { ...options.capabilities?.labels, ...options.labels },
     maxConcurrentJobs,
   };

@@ -22,6 +22,7 @@ export interface HubClient {
     complete: Call<typeof endpoints.jobs.complete>;
     get: Call<typeof endpoints.jobs.get>;
     takeMessages: Call<typeof endpoints.jobs.takeMessages>;
+    sharePatch: Call<typeof endpoints.jobs.sharePatch>;
   };
   uploads: {
     create: Call<typeof endpoints.uploads.create>;

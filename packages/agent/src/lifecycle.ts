@@ -4,6 +4,7 @@ import { type Client, createClient } from '@signalbox/sdk';
 import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
+import type { AskedPatch } from './job/patch-sharing.ts';
 import { createBackoff } from './loops/backoff.ts';
 import { type ClaimCall, type ClaimLoop, startClaimLoop } from './loops/claim-loop.ts';
 import { type PresenceLoop, startPresenceLoop } from './loops/presence-loop.ts';
@@ -51,6 +52,8 @@ export interface Work {
   mayClaim?(): boolean;
   /** Additions of the heartbeats to the agent's capabilities, such as why it claims nothing. */
   shown?(): AgentCapabilities;
+  /** A member asks for the patch of an ended job. */
+  sharePatch?(asked: AskedPatch): void;
   /** Ends what the work waits for, when the agent leaves. */
   stop?(): void;
 }
@@ -215,13 +218,19 @@ export class Lifecycle {
 
   /** Obeys commands. The hub repeats each until a heartbeat says that it was obeyed. */
   #applyCommands(commands: readonly AgentCommand[]): void {
-    for (const { command, jobId, number } of commands) {
+    for (const { command, jobId, number, askedByName: askedBy = '' } of commands) {
       // First, because a stop sends a heartbeat at once.
       if (number !== undefined) this.#acknowledge(number);
       switch (command) {
         case 'cancel-job':
           if (jobId !== undefined) this.#work.held.cancel(jobId);
           break;
+        case 'share-patch': {
+          const agentId = this.#agentId;
+          if (jobId === undefined || agentId === null) break;
+          this.#work.sharePatch?.({ jobId, agentId, askedBy });
+          break;
+        }
         case 'drain':
         case 'resume':
           this.#setDrained(command === 'drain');

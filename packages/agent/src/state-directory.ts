@@ -18,6 +18,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/, attachments/
  * works/<work>.json  the session of a work whose last round has ended, for the next one
+ * works/<job>.result.json  the commits of an ended job, in case a member asks for its patch
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person

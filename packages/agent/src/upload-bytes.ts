@@ -6,7 +6,7 @@ export interface UploadDraft {
   fileName: string;
   contentType: string;
   /** Without it, the upload belongs to the job of the client's token, if it has one. */
-  job?: { jobId: string; agentId: string; claimGeneration: number };
+  job?: { jobId: string; agentId: string; claimGeneration?: number };
 }
 
 /** The store of the hub did not take the bytes. */

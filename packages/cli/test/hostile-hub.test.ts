@@ -46,7 +46,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[] | string>> =
   'job release': [[jobId]],
   'job open': [[jobId]],
   'job log': [[jobId], [jobId, '--calls'], [jobId, '--search', 'x'], [jobId, '--tail', '1']],
-  'job diff': [[jobId], [jobId, '--stat'], [jobId, '--since-round']],
+  'job diff': [[jobId], [jobId, '--stat'], [jobId, '--since-round'], [jobId, '--request']],
   'work approve': [[jobId]],
   'work land': [[jobId]],
   'work close': [[jobId]],

@@ -79,5 +79,31 @@ test('without a shared patch, job diff says what to do', async () => {
   const { stderr, exitCode } = await place.run(['job', 'diff', id]);
   assert.equal(exitCode, exitCodes.usage);
   assert.match(stderr, /not in this directory, and its agent shares no patch of it/);
-  assert.match(stderr, /share\.changes: patch/);
+  assert.match(stderr, /share\.changes: on-request/);
+  const asked = await place.run(['job', 'diff', id, '--request']);
+  assert.notEqual(asked.exitCode, exitCodes.ok);
+  assert.match(asked.stderr, /shares no changes on request: who runs it can set share\.changes/);
+});
+
+test('job diff asks for changes that an agent shares on request, which tells its person', async () => {
+  const id = await makeWork('echo asked > asked.txt', 'on-request');
+  const diff = (...options: string[]) => place.run(['job', 'diff', id, ...options]);
+  assert.match((await diff()).stderr, /ask for it: signalbox job diff \w{8} --request/);
+  const asked = await diff('--request');
+  assert.equal(asked.exitCode, exitCodes.ok, asked.stderr);
+  assert.match(asked.stdout, /Asked for the changes: it waits for .*, last seen /);
+  assert.match((await diff()).stderr, /test asked .*; waits for .*wait for it/s);
+  const job = async () => (await place.run(['job', id])).stdout;
+  assert.match(await job(), /Changes +test asked .*; waits for /);
+  const document = JSON.parse((await diff('--request', '--json')).stdout);
+  assert.deepEqual([document.place.onRequest, document.place.request.answeredAt], [true, null]);
+  const stateDir = join(place.directory, 'agent');
+  const settings = { 'state-dir': stateDir, share: { changes: 'on-request' } };
+  const agent = place.start(['agent', 'start', '--tool', 'true', ...configFlag(place, settings)]);
+  await agent.says(new RegExp(`${id}  test asks for its changes`));
+  await agent.says(new RegExp(`${id}  its changes are shared`));
+  agent.child.kill('SIGTERM');
+  await agent.ended;
+  assert.match((await diff()).stdout, /^\+asked$/m);
+  assert.match(await job(), /Changes +test asked .*; shared /);
 });

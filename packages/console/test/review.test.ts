@@ -2,7 +2,7 @@ import type { ReviewComment } from '@signalbox/contract';
 import { expect, test } from 'vitest';
 import { changedSpans, piecesOf } from '../src/review/line-pieces.ts';
 import { hideWhiteSpace, readReviewFiles } from '../src/review/review-files.ts';
-import { notesByLine } from '../src/review/review-notes.ts';
+import { notesByLine, placeFindings } from '../src/review/review-notes.ts';
 import { rowsOf, withComposer } from '../src/review/review-rows.ts';
 import { lineKey, linesOf, placeThreads, threadsOf } from '../src/review/review-threads.ts';
 
@@ -40,7 +40,14 @@ const patch = [
 
 const files = readReviewFiles(patch);
 const nothing = { byLine: new Map(), byFile: new Map(), elsewhere: [] };
-const input = { files, isOpen: () => true, isSplit: false, placed: nothing, notes: new Map() };
+const input = {
+  files,
+  isOpen: () => true,
+  isSplit: false,
+  placed: nothing,
+  notes: new Map(),
+  findings: nothing,
+};
 
 function commentOn(fields: Partial<ReviewComment>): ReviewComment {
   return {
@@ -157,10 +164,17 @@ test('failed checks and findings that name a line of a changed file are on that 
     { checks, findings },
     files.map(({ path }) => path),
   );
+  const range = (path: string, line: number) => ({
+    ...{ path, side: 'result', startLine: line, endLine: line },
+  });
+  const at = (path: string, line: number, source: string, text: string) => [
+    lineKey(path, 'result', line),
+    [{ source, text, range: range(path, line) }],
+  ];
   expect([...notes]).toEqual([
-    [lineKey('src/a.ts', 'result', 2), [{ source: 'Check lint', text: 'no-magic' }]],
-    [lineKey('src/a.ts', 'result', 4), [{ source: 'Check lint', text: 'error TS1005' }]],
-    [lineKey('new.ts', 'result', 8), [{ source: 'Finding, major', text: 'Why 2?' }]],
+    at('src/a.ts', 2, 'Check lint', 'no-magic'),
+    at('src/a.ts', 4, 'Check lint', 'error TS1005'),
+    at('new.ts', 8, 'Finding, major', 'Why 2?'),
   ]);
 });
 
@@ -179,4 +193,67 @@ test('a line is cut where its color or its change begins or ends', () => {
     { text: 'urn', color: 'hljs-keyword', isChanged: true },
     { text: ' x', color: undefined, isChanged: true },
   ]);
+});
+
+test('findings of another job are on their line, or at their file if it is another line', () => {
+  const found = (line: number | undefined, message: string, text?: string, file = 'src/a.ts') => ({
+    ...{ file, severity: 'major', message },
+    ...(line === undefined ? {} : { line }),
+    ...(text === undefined ? {} : { text }),
+  });
+  const findings = [
+    found(2, 'same text', '  if (list.length === 0) return 0;'),
+    found(3, 'other text', '  return 1;'),
+    found(40, 'not in sight', 'x'),
+    found(1, 'no text'),
+    found(undefined, 'the file'),
+    found(1, 'not in the patch', 'x', 'src/other.ts'),
+    found(8, 'a part of the path', 'const a = 2;', 'a.ts'),
+    'broken',
+  ];
+  const place = (reviewedSha: string) => {
+    const reviews = [{ jobId: 'job_9', evidence: { reviewedSha, findings } as never }];
+    const { byLine, byFile, elsewhere } = placeFindings(reviews, 'a'.repeat(40), files);
+    const told = (notes: Iterable<unknown>) =>
+      [...notes].flatMap((note) => {
+        const { text, review } = note as { text: string; review: object };
+        return [[text, ...Object.values(review).slice(1)]];
+      });
+    return {
+      lines: [...byLine].map(([key, notes]) => [key, ...notes.map(({ text }) => text)]),
+      files: told([...byFile.values()].flat()),
+      elsewhere: told(elsewhere),
+    };
+  };
+  const same = place('a'.repeat(40));
+  expect(same.lines).toEqual([
+    [lineKey('src/a.ts', 'result', 2), 'same text'],
+    [lineKey('src/a.ts', 'result', 3), 'other text'],
+    [lineKey('src/a.ts', 'result', 1), 'no text'],
+  ]);
+  expect(same.files).toEqual([
+    ['not in sight', 'line 40', false],
+    ['the file', null, false],
+  ]);
+  const other = place('b'.repeat(40));
+  expect(other.lines).toEqual([[lineKey('src/a.ts', 'result', 2), 'same text']]);
+  expect(other.files).toEqual([
+    ['other text', 'line 3', true],
+    ['not in sight', 'line 40', true],
+    ['no text', 'line 1', true],
+    ['the file', null, false],
+  ]);
+  expect(other.elsewhere).toEqual([
+    ['not in the patch', 'src/other.ts, line 1', true],
+    ['a part of the path', 'a.ts, line 8', true],
+  ]);
+  const rows = rowsOf({
+    ...input,
+    findings: placeFindings(
+      [{ jobId: 'job_9', evidence: { findings: [found(1, 'no file', 'x', 'src/other.ts')] } }],
+      undefined,
+      files,
+    ),
+  });
+  expect(rows.slice(0, 3).map(({ type }) => type)).toEqual(['finding', 'file', 'hunk']);
 });

@@ -62,8 +62,10 @@ export interface AgentProtocol {
      * run on. So send it from a loop that no job can block, also while draining.
      *
      * `commands` repeats an order until it is done; obeying twice must be harmless. `cancel-job`
-     * may name a job that has just ended: ignore it. The others have a `number`: send it back as
-     * `commandNumber` with every heartbeat of this process. Ignore commands that you do not know.
+     * may name a job that has just ended: ignore it. `share-patch` comes with
+     * `changesOnRequest` only: answer it by `jobs/share-patch`. The others have a `number`: send it
+     * back as `commandNumber` with every heartbeat of this process. Ignore commands that you do
+     * not know.
      */
     heartbeat: AgentCall<Rows['agents']['heartbeat']>;
     /**

@@ -106,6 +106,8 @@ describe('the field jobToken', () => {
       'jobsCancel',
       'jobsRetry',
       'jobsRelease',
+      'jobsRequestPatch',
+      'jobsSharePatch',
       'queuePause',
       'queueResume',
       'cloudAiJobsClaimNext',

@@ -7,6 +7,7 @@ import { identityOf, showToUser } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, gitEnvironment, runGit, safeSettings } from './git.ts';
 import { withMirror } from './git-mirror.ts';
 import { objectsOf, type Worktree } from './git-worktree.ts';
+import { changedNameOf } from './shared-changes.ts';
 import { openWorktreeFiles, type ToolRepository } from './tool-repository.ts';
 
 /** Evidence of a job's changes, read from git only, never from the tool's own claims. */
@@ -22,6 +23,8 @@ export interface GitEvidence extends Evidence {
   /** Changed files that contain a secret of the agent. They are committed all the same. */
   secretsIn?: string[];
   files?: ChangedFileCount[];
+  /** The commit that a review has reviewed. */
+  reviewedSha?: string;
 }
 
 /** Half of a request body. The rest is for the message and the reason. */
@@ -77,8 +80,8 @@ export async function findInChanges(
   }
   const found: string[] = [];
   for (const part of patch.split(/^diff --git /m)) {
-    const [, name] = /^\+\+\+ b\/(.*)$/m.exec(part) ?? [];
-    if (name === undefined) continue;
+    const name = changedNameOf(part);
+    if (name === null) continue;
     const added = part.split('\n').filter((line) => line.startsWith('+'));
     if (matches(added.map((line) => line.slice(1)).join('\n'))) found.push(name);
   }

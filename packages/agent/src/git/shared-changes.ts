@@ -35,6 +35,13 @@ export async function countLines(range: CommitRange): Promise<ChangedFileCount[]
   return counts;
 }
 
+/** The name of a file after its changes, from its part of a diff; null if it was deleted. */
+export function changedNameOf(part: string): string | null {
+  // Git quotes unusual characters, and ends a name with spaces by a tab.
+  const [, plain, quoted] = /^\+\+\+ (?:b\/([^\t\n]*)\t?|"b\/(.*)"\t?)$/m.exec(part) ?? [];
+  return plain ?? quoted ?? null;
+}
+
 /** A unified diff without secrets. */
 export interface Patch {
   text: string;
@@ -51,9 +58,14 @@ export interface Secrets {
 /**
  * Makes the patch of the changes: whole files, as many as fit.
  *
+ * @param left Files to leave out, by their names as `changedNameOf` returns them.
  * @returns null if the changes are too large to be read.
  */
-export async function makePatch(range: CommitRange, secrets: Secrets): Promise<Patch | null> {
+export async function makePatch(
+  range: CommitRange,
+  secrets: Secrets,
+  left: ReadonlySet<string> = new Set(),
+): Promise<Patch | null> {
   const { baseSha, commitSha } = range;
   const args = ['diff-tree', '-r', '-p', '--find-renames', '--no-ext-diff', '--no-textconv'];
   const git = { ...gitOf(range), outputBytesMax: DIFF_BYTES_MAX };
@@ -68,6 +80,7 @@ export async function makePatch(range: CommitRange, secrets: Secrets): Promise<P
   const shown: string[] = [];
   let bytes = 0;
   for (const file of files) {
+    if (left.has(changedNameOf(file) ?? '')) continue;
     // Redacting a file that cannot fit would only take time.
     const clean = file.length > PATCH_BYTES_MAX ? null : hideSecrets(file, secrets);
     const size = clean === null ? Infinity : Buffer.byteLength(clean);

@@ -11,11 +11,12 @@ import { startOutboxLoop } from '../loops/outbox-loop.ts';
 import { startReleaseLoop } from '../loops/release-loop.ts';
 import type { OfferedTools } from '../offered-tools.ts';
 import type { Attempt, ClaimedJob } from './attempt.ts';
-import { createClaimAccounts } from './claim-accounts.ts';
+import { type ClaimAccounts, createClaimAccounts } from './claim-accounts.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
 import { createJobClaim } from './job-calls.ts';
 import { CANCELED_CODE, completionOfUnknownRepository } from './job-result.ts';
 import type { JobSettings } from './job-work.ts';
+import { createPatchSharing } from './patch-sharing.ts';
 import { workIdOf } from './work-record.ts';
 
 export interface JobWorkOptions extends WorkHooks {
@@ -53,10 +54,9 @@ export function startJobWork(parts: JobWorkOptions): Work {
     backoff: createBackoff(random),
   });
 
-  const accounts = createClaimAccounts({
-    ...{ clock, random, emit, onShown: parts.onShown, onClaimable: parts.onClaimable },
-    repositories: new Map(options.repositories.map((one) => [one.repoId, settingsFor(one, parts)])),
-  });
+  const accounts = accountsOf(parts);
+
+  const sharing = createPatchSharing({ ...parts, settingsFor: (one) => settingsFor(one, parts) });
 
   function begin(claimed: ClaimedJob): void {
     emit({ type: 'job-claimed', job: claimed.job, attempt: claimed.claimGeneration });
@@ -106,7 +106,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
       const flushMs = canDeliver ? (options.flushMs ?? agentDefaults.flushMs) : 0;
       await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
       flushed.abort();
-      await Promise.all([outbox.stop(), releasing.stop()]);
+      await Promise.all([outbox.stop(), releasing.stop(), sharing.stop()]);
       await Promise.all(releases);
     },
   };
@@ -114,12 +114,20 @@ export function startJobWork(parts: JobWorkOptions): Work {
   const repoIds = () => accounts.claimable();
   const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin, onCommands });
   return {
-    ...{ claim, held: heldWork },
+    ...{ claim, held: heldWork, sharePatch: sharing.ask },
     // An agent without repositories asks, so that the hub can tell it why it gets nothing.
     mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
     shown: () => ({ ...accounts.shown(), tools: parts.offeredTools() }),
     stop: () => accounts.stop(),
   };
+}
+
+function accountsOf(parts: JobWorkOptions): ClaimAccounts {
+  const { options, settings, random, emit, onShown, onClaimable } = parts;
+  return createClaimAccounts({
+    ...{ clock: settings.clock, random, emit, onShown, onClaimable },
+    repositories: new Map(options.repositories.map((one) => [one.repoId, settingsFor(one, parts)])),
+  });
 }
 
 /** The settings of the agent, with those of a repository in their place. */

@@ -28,6 +28,7 @@ import type { PatchToUpload, SharedPatches } from '../loops/outbox.ts';
 import { nameOf } from '../offered-tools.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
+import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -46,6 +47,7 @@ import {
 import { performSteps } from './job-steps.ts';
 import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
 import { createRedactor } from './redaction.ts';
+import { keepResultRecord } from './result-record.ts';
 import type { CommentAnswer } from './tool-report.ts';
 import { openToolSession, sessionPath, type ToolSession } from './tool-session.ts';
 import { keepWorkRecord } from './work-record.ts';
@@ -107,6 +109,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
       const failure = await keepWork(work, error);
       result &&= resultOfFailure(failure);
     }
+    evidence = { ...evidence, ...(await placeFindings(work)) };
     if (result?.outcome === 'done' && !isKept) {
       evidence = {
         ...{ ...evidence, ...(await landWork(work, evidence)) },
@@ -224,12 +227,14 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
     }
     return { changedFiles: [] };
   }
-  const secretsIn = await findSecrets(work, repository, changes);
+  const found = await findSecrets(work, repository, changes);
   const commitSha = await commitLeftovers(repository, changes, work.claimed.job);
   const workBaseSha = work.round?.branch?.workBaseSha;
   const imported = await importCommits(repository, commitSha, workBaseSha);
-  const evidence = { ...imported, ...secretsIn };
+  const secretsIn = found === null || found.length === 0 ? {} : { secretsIn: found };
+  const evidence: GitEvidence = { ...imported, ...secretsIn };
   if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
+  await keepResult(work, evidence, found !== null);
   if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
@@ -272,7 +277,7 @@ async function shareChanges(
   }
   const range = { mirror: worktree.mirror, baseSha, commitSha };
   const counted = { ...evidence, files: await countLines(range) };
-  if (share === 'stat') return { evidence: counted, patches: {} };
+  if (share !== 'patch') return { evidence: counted, patches: {} };
   const patch = await writePatch(work, range, directory.patchFile);
   if (patch === null || roundBaseSha === undefined) {
     return { evidence: counted, patches: patch === null ? {} : { patch } };
@@ -296,6 +301,20 @@ async function writePatch(
   }
   await writeFile(file, patch.text, { mode: 0o600 });
   return { filesOmitted: patch.filesOmitted };
+}
+
+/** Keeps what the agent may share of the result later. It can be sent without. */
+async function keepResult(
+  { settings, claimed, log }: JobWork,
+  evidence: GitEvidence,
+  isSearched: boolean,
+): Promise<void> {
+  try {
+    await keepResultRecord(settings.state, claimed.job, evidence, isSearched);
+  } catch (error) {
+    const why = (error as Error).message;
+    await log.note(`signalbox: the patch cannot be shared on request later: ${why}`);
+  }
 }
 
 /** Keeps the session of the tool for the next round of the work, which can also do without it. */
@@ -324,21 +343,24 @@ function isContinuable(work: JobWork, result: JobResult | null, stop: StopReason
   return result?.outcome === 'blocked' || isRetried;
 }
 
-/** Names the changed files with secrets. The commits stay on this machine, so they are kept. */
+/**
+ * Names the changed files with secrets; null if they could not be searched. The commits stay on
+ * this machine, so they are kept.
+ */
 async function findSecrets(
   { redactor, log }: JobWork,
   repository: ToolRepository,
   changes: ToolChanges,
-): Promise<{ secretsIn?: string[] }> {
+): Promise<string[] | null> {
   const found = await findInChanges(repository, changes, (text) => redactor.finds(text));
   if (found === null) {
     await log.note('signalbox: the changes could not be searched for secrets.');
-    return {};
+    return null;
   }
   for (const name of found) {
     await log.note(`signalbox: ${name} contains a secret of this agent; do not push it.`);
   }
-  return found.length === 0 ? {} : { secretsIn: found };
+  return found;
 }
 
 export async function cleanUp(work: JobWork): Promise<void> {

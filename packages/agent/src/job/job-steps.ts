@@ -5,6 +5,7 @@ import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
+import { openReviewed } from '../review/reviewed-commit.ts';
 import { openReview } from '../review/round-review.ts';
 import { downloadAttachments } from './download-attachments.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
@@ -128,9 +129,9 @@ async function checkOut(work: JobWork): Promise<void> {
   const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
-  const round = await openRound(work, baseSha);
+  const round = (await openRound(work, baseSha)) ?? (await openReviewed(work, mirror));
   const knownBase = work.session?.baseSha ?? null;
-  const begin = knownBase ?? round?.branch?.headSha ?? baseSha;
+  const begin = knownBase ?? round?.branch?.headSha ?? round?.beginSha ?? baseSha;
   if (round !== null) {
     work.round = await addReview(work, round, mirror.gitDir, begin);
     if (knownBase === null && round.branch !== null) work.branch = round.branch.name;
@@ -160,6 +161,7 @@ async function addReview(
   gitDir: string,
   startSha: string,
 ): Promise<Round> {
+  if (round.beginSha !== undefined) return round;
   const review = await openReview(work, gitDir, startSha);
   if (review === null) return round;
   work.review = review;

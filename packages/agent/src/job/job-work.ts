@@ -36,11 +36,13 @@ export interface JobSettings {
   canWrite: boolean;
 }
 
-/** A job that continues another: where its work begins, and what its tool is told of it. */
+/** A job that continues or reviews another: where it begins, and what its tool is told of it. */
 export interface Round {
   number: number;
   /** The branch that is continued; null: the work begins again from the base. */
   branch: WorkBranch | null;
+  /** Of a review: the commit that it reviews. */
+  beginSha?: string;
   /** For a tool that continues its session. */
   news: string;
   /** For a tool that does not know the earlier rounds. */

@@ -87,7 +87,8 @@ export interface AskedQuestion {
 export interface ToolReport {
   questions: readonly AskedQuestion[];
   evidence: readonly Reported[];
-  findings: readonly Finding[];
+  /** With the text of their lines, once they are placed in the commit that was reviewed. */
+  findings: readonly (Finding & { text?: string })[];
   files: readonly AttachedFile[];
   children: readonly SpawnedJob[];
   answers: readonly CommentAnswer[];

@@ -51,5 +51,8 @@ export const CHECK_LIMIT_MS_MAX = 24 * 60 * 60_000;
 export const CHECK_COMMAND_CHARS_MAX = 2_000;
 export const CHECK_NAME_CHARS_MAX = 200;
 
-/** How much of a job's changes people at the hub see: file names, counts of lines, or all. */
-export type ShareChanges = 'names' | 'stat' | 'patch';
+/**
+ * How much of a job's changes people at the hub see: file names, counts of lines, or all. With
+ * `on-request` they see counts, and all of a job when a member asks.
+ */
+export type ShareChanges = 'names' | 'stat' | 'on-request' | 'patch';

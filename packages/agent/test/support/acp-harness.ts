@@ -196,7 +196,8 @@ const startHubApart: HubStart = async (settings) => {
 const endStatuses: ReadonlySet<Job['status']> = new Set(['done', 'failed', 'canceled']);
 const LIMIT_MS = 180_000;
 
-async function poll<Found>(what: string, look: () => Promise<Found | null>): Promise<Found> {
+/** Looks again until there is something. */
+export async function poll<Found>(what: string, look: () => Promise<Found | null>): Promise<Found> {
   const untilMs = Date.now() + LIMIT_MS;
   for (;;) {
     const found = await look();

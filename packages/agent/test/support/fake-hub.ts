@@ -259,6 +259,7 @@ export class FakeHub {
     if (path.endsWith('/job-events/append')) return this.append(body);
     if (path.endsWith('/agents/report') && this.takesReports) return this.report(body);
     if (path.endsWith('/jobs/complete')) return this.complete(body);
+    if (path.endsWith('/jobs/share-patch')) return {};
     if (path.endsWith('/uploads/create')) {
       const uploadId = `upl_${this.calls.length}`;
       const uploadUrl = `${this.baseUrl}/bytes/${uploadId}`;

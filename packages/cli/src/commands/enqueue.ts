@@ -45,6 +45,7 @@ interface Options extends HubOptions, PromptOptions {
   tool?: string;
   model?: string;
   with?: Variant[];
+  reviews?: string;
   dependsOn?: string[];
   delay?: number;
   key?: string;
@@ -75,6 +76,7 @@ export const command = defineCommand<Options>({
       .option('--batch <file>', 'enqueue each line of a JSON Lines file; - reads standard input')
       .option('--repo <path|id>', 'the repository, by a clone or an ID (default: this clone)')
       .addOption(new Option('--kind <kind>', 'kind of job (default: work)').choices(jobKinds))
+      .option('--reviews <job>', 'a pr_review of the commit of this job, with its findings there')
       .option('--wait', 'show the timeline until the job ends; exit with its outcome')
       .option(
         '--timeout <time>',
@@ -87,6 +89,7 @@ export const command = defineCommand<Options>({
     addExamples(program, [
       ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
       ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
+      ['signalbox enqueue "Look for races." --reviews 8f3a1c2d', 'a review of what a job has done'],
       ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
       ['signalbox enqueue --template review --set area=login', 'with its values'],
       ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
@@ -98,6 +101,10 @@ export const command = defineCommand<Options>({
 
   async run({ io, args, options }) {
     if (options.batch !== undefined) return await runBatch(io, options, args[0]);
+    if (options.reviews !== undefined && (options.kind ?? 'pr_review') !== 'pr_review') {
+      const message = '--reviews is for jobs of the kind pr_review: leave --kind out.';
+      throw new CliError(exitCodes.usage, 'USAGE', message);
+    }
     if (options.with !== undefined && options.tool !== undefined) {
       const message = '--with names the tools: leave --tool out.';
       throw new CliError(exitCodes.usage, 'USAGE', message);
@@ -130,7 +137,9 @@ export const command = defineCommand<Options>({
 
 /** @throws {CliError} USAGE: options that a template does not keep. */
 async function runSave(io: Io, options: Options, argument: string | undefined): Promise<undefined> {
-  const ofOneJob = ['wait', 'attach', 'key', 'dependsOn', 'delay', 'run', 'set'] as const;
+  const ofOneJob = [
+    ...(['wait', 'attach', 'key', 'dependsOn', 'reviews', 'delay', 'run', 'set'] as const),
+  ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (wrong !== undefined) {
     const message = `A template does not keep --${wrong.replace('sO', 's-o')}: leave it out.`;
@@ -166,6 +175,7 @@ async function runBatch(
       'wait',
       'key',
       'dependsOn',
+      'reviews',
       'tool',
       'model',
       'with',
@@ -217,18 +227,27 @@ async function requestOf(
   const { workspaceId } = session;
   const dependsOn: string[] = [];
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
-  const { delay, key, run, repo } = options;
+  const { delay, key, run, repo, reviews } = options;
+  const reviewed = reviews === undefined ? null : await readReviewed(io, session, reviews);
   const ofTemplate = repo === undefined ? values.repoId : undefined;
-  const repoId = ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
+  const repoId = reviewed?.repoId ?? ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
   const attachments = await attach(io, session, options.attach ?? []);
   return {
     ...values,
     ...{ workspaceId, repoId, kind: values.kind ?? 'work', prompt, dependsOn },
+    ...(reviewed === null ? {} : { kind: 'pr_review' as const, reviewsJobId: reviewed.jobId }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(delay === undefined ? {} : { delayMs: delay }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
     ...(run === undefined ? {} : { runId: run }),
   };
+}
+
+/** The job whose commit is reviewed, which names the repository, too. */
+async function readReviewed(io: Io, session: HubSession, reference: string) {
+  const { client, workspaceId } = session;
+  const jobId = await findJobId(session, reference, io.signal);
+  return (await client.jobs.get({ workspaceId, jobId }, { signal: io.signal })).job;
 }
 
 /** The values of a template, and in their place those that options give. */

@@ -7,33 +7,46 @@ import type { Io } from '../terminal/io.ts';
 import { readEvidence } from '../words/landing-text.ts';
 import { countChanges, findBase } from '../work/branches.ts';
 import type { Clone } from '../work/clone-git.ts';
-import { colorPatch, readSharedPatch, type SharedPatch } from '../work/shared-patch.ts';
+import {
+  colorPatch,
+  readSharedPatch,
+  requestSharedPatch,
+  type SharedPatch,
+} from '../work/shared-patch.ts';
 import { addWorkOptions, openWork } from '../work/work-command.ts';
 import type { Work } from '../work/work-view.ts';
 
 interface DiffOptions {
   stat?: true;
   sinceRound?: true;
+  request?: true;
 }
 
 /**
  * `signalbox job diff JOB`: shows what a job has changed, by its branch in the clone of the current
  * directory. Without the branch, shows the patch that its agent shares, if it does. With `--json`:
- * `{ok, branch, baseSha, commitSha, files}`, or `{ok, branch: null, …, patch, filesOmitted}`.
+ * `{ok, branch, baseSha, commitSha, files}`, or `{ok, branch: null, …, patch, filesOmitted}`; with
+ * `--request`: `{ok, jobId, place}`.
  */
 export const command = defineCommand<HubOptions & DiffOptions>({
   describe(program) {
     program.option('--stat', 'only the names of files, with the numbers of changed lines');
     program.option('--since-round', 'only what the latest round has changed');
+    program.option(
+      '--request',
+      'ask the agent of the job for the changes, if it shares on request',
+    );
     addWorkOptions(program);
     addExamples(program, [
       ['signalbox job diff 8f3a1c2d', 'as git shows it, with your pager'],
       ['signalbox job diff 8f3a1c2d --stat', 'the changed files'],
+      ['signalbox job diff 8f3a1c2d --request', 'when they are on another machine'],
     ]);
   },
 
   async run({ io, args, options }) {
     const reference = args[0] ?? '';
+    if (options.request) return await requestSharedPatch(io, options, reference);
     const opened = await openWork(io, reference, options).catch((error: unknown) => {
       const isElsewhere = error instanceof CliError && elsewhere.includes(error.code);
       if (!isElsewhere) throw error;

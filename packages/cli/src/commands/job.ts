@@ -29,6 +29,7 @@ import { isPlainLine, printMarkdown } from '../terminal/markdown-text.ts';
 import { parseInteger } from '../terminal/numbers.ts';
 import { printFields, printTable } from '../terminal/table.ts';
 import { cleanText, oneLine, wrapLine } from '../terminal/text.ts';
+import { requestText } from '../words/changes-text.ts';
 import {
   attemptText,
   branchText,
@@ -67,8 +68,8 @@ const PROMPT_LINES_SHOWN = 12;
 
 /**
  * `signalbox job ID`: shows a job, what it waits for, and its timeline. With `--json`: `{ok, job,
- * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work}`; with
- * `--follow`, lines `{event}` and a final line `{job}`.
+ * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work,
+ * changesPlace}`; with `--follow`, lines `{event}` and a final line `{job}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -109,6 +110,7 @@ export const command = defineCommand<Options>({
       messages = [],
       takesMessages = false,
       work,
+      changesPlace,
     } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
     const { events, nextAfter } = await client.jobEvents.listForJob(
       { workspaceId, jobId, limit: options.events },
@@ -116,11 +118,13 @@ export const command = defineCommand<Options>({
     );
     if (io.json) {
       const parts = { attempts, rounds, messages, takesMessages, events, work: work ?? null };
-      return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts });
+      const place = { changesPlace: changesPlace ?? null };
+      return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts, ...place });
     }
     const names = await readAgentNames(session, io.signal);
     printJob(io, job, rounds, names);
     if (work !== undefined) printWork(io, work);
+    if (changesPlace !== undefined) printFields(io, [['Changes', requestText(changesPlace)]]);
     printAttempts(io, attempts);
     printMessages(io, messages, takesMessages);
     printWaiting(io, waitingFor, queuePosition);
@@ -164,6 +168,7 @@ function printJob(
     ['Kind', `${job.kind}, ${oneLine(job.role)}`],
     ['Priority', job.priority === 0 ? null : String(job.priority)],
     ['Round', roundText(job, rounds)],
+    ['Reviews', job.reviewsJobId === undefined ? null : shortId(job.reviewsJobId)],
     ['Attempt', attemptText(job)],
     ['Attached', job.attachments?.map(({ fileName }) => oneLine(fileName)).join(', ') ?? null],
     ['Agent', agentId === null ? null : (agentNames.get(agentId) ?? agentId)],

@@ -13,16 +13,17 @@ import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { editText } from '../terminal/editor.ts';
-import type { Io } from '../terminal/io.ts';
+import { type Io, stylesOf } from '../terminal/io.ts';
 import { shortId } from '../words/job-text.ts';
 import { readEvidence } from '../words/landing-text.ts';
 import { commentLines, placeText } from '../words/review-text.ts';
 import { askGit, type Clone, openClone, runGit } from '../work/clone-git.ts';
 import {
   type CommentPlace,
-  type DiffComment,
   diffToEdit,
+  type QuotedThread,
   readDiffComments,
+  type WrittenDraft,
 } from '../work/review-diff.ts';
 
 interface Options extends HubOptions {
@@ -30,7 +31,9 @@ interface Options extends HubOptions {
   base?: true;
   editor?: true;
   send?: true;
+  reply?: string;
   resolve?: string;
+  reopen?: string;
 }
 
 /** A review is of the latest round of the work. */
@@ -43,8 +46,9 @@ interface Review {
 
 /**
  * `signalbox review JOB`: shows the review comments of a piece of work, with the fates of their
- * lines. `--comment` and `--editor` write drafts, `--send` sends all drafts with the next round,
- * `--resolve` closes a thread. With `--json`: the comments, those that were written, or the job.
+ * lines. `--comment`, `--reply` and `--editor` write drafts, `--send` sends all drafts with the
+ * next round, `--resolve` closes a thread, and `--reopen` opens it again. With `--json`: the
+ * comments, those that were written, or the job.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -53,32 +57,39 @@ export const command = defineCommand<Options>({
       .argument('[text]', 'the text of the comment, or the message of the round')
       .option('--comment <place>', 'write a draft on these lines: FILE:LINE or FILE:LINE-LINE')
       .option('--base', 'the lines are those before the work')
-      .option('--editor', 'write drafts in $EDITOR, below lines of the diff')
+      .option('--reply <number>', 'write a draft in the thread of this comment')
+      .option('--editor', 'write drafts in $EDITOR, below lines of the diff and open threads')
       .option('--send', 'send all drafts with the next round')
-      .option('--resolve <number>', 'close the thread of this comment');
+      .option('--resolve <number>', 'close the thread of this comment')
+      .option('--reopen <number>', 'open the thread of this comment again');
     addJsonOption(program);
     addHubOptions(program);
     addExamples(program, [
       ['signalbox review 8f3a1c2d', 'the comments, and their fates'],
       ['signalbox review 8f3a1c2d --comment src/a.ts:12-14 "Why?"', 'a draft on three lines'],
+      ['signalbox review 8f3a1c2d --reply 1 "In cents."', 'a draft in the thread of comment 1'],
       ['signalbox review 8f3a1c2d --send', 'the agent gets all drafts'],
     ]);
   },
 
   async run({ io, args: [reference, text], options }) {
-    const { comment, editor, send, resolve } = options;
-    const acts = [comment, editor, send, resolve].filter((act) => act !== undefined);
-    if (acts.length > 1) {
-      throw usage('--comment, --editor, --send and --resolve are one at a time.');
+    const { comment, reply, editor, send, resolve, reopen } = options;
+    const acts = [comment, reply, editor, send, resolve, reopen];
+    if (acts.filter((act) => act !== undefined).length > 1) {
+      throw usage(
+        '--comment, --reply, --editor, --send, --resolve and --reopen are one at a time.',
+      );
     }
-    if (text !== undefined && comment === undefined && !send) {
-      throw usage('A text needs --comment FILE:LINE, or --send.');
+    if (text !== undefined && comment === undefined && reply === undefined && !send) {
+      throw usage('A text needs --comment FILE:LINE, --reply NUMBER, or --send.');
     }
     const review = await openReview(io, reference ?? '', options);
     if (comment !== undefined) await writeComment(review, comment, text, options);
+    else if (reply !== undefined) await writeReply(review, reply, text);
     else if (editor) await writeInEditor(review);
     else if (send) await sendDrafts(review, text);
-    else if (resolve !== undefined) await resolveThread(review, resolve);
+    else if (resolve !== undefined) await resolveThread(review, resolve, true);
+    else if (reopen !== undefined) await resolveThread(review, reopen, false);
     else printComments(review);
     return undefined;
   },
@@ -112,15 +123,20 @@ function printComments({ io, job, comments }: Review): void {
     io.print(io.styles.dim(asTyped(`  signalbox review ${id} --comment FILE:LINE "…"`)));
     return;
   }
-  const threads = comments.filter(({ repliesTo }) => repliesTo === null);
-  for (const first of threads) {
-    const replies = comments.filter(({ repliesTo }) => repliesTo === first.commentId);
-    for (const comment of [first, ...replies]) {
-      for (const line of commentLines(io.styles, comment)) io.print(line);
-    }
+  for (const comment of threadsOf(comments).flat()) {
+    for (const line of commentLines(io.styles, comment)) io.print(line);
   }
   const drafts = draftsOf(comments).length;
   if (drafts > 0) io.print(io.styles.dim(asTyped(`Send them: signalbox review ${id} --send`)));
+}
+
+/** The first comment of each thread, with its replies. */
+function threadsOf(comments: readonly ReviewComment[]): [ReviewComment, ...ReviewComment[]][] {
+  const firsts = comments.filter(({ repliesTo }) => repliesTo === null);
+  return firsts.map((first) => [
+    first,
+    ...comments.filter(({ repliesTo }) => repliesTo === first.commentId),
+  ]);
 }
 
 function draftsOf(comments: readonly ReviewComment[]): ReviewComment[] {
@@ -147,6 +163,31 @@ async function writeComment(
   const sha = base ? baseSha : commitSha;
   const lines = await readLines(clone, sha, { path, startLine, endLine });
   await saveDrafts(review, [{ place: { path, side, startLine, endLine, lines }, text }]);
+}
+
+async function writeReply(review: Review, given: string, text: string | undefined): Promise<void> {
+  const [first] = findThread(review, given);
+  if (text === undefined || text.trim() === '') {
+    throw usage('The text of the reply is missing: give it after the number.');
+  }
+  if (first.resolvedAt !== null) {
+    const fix = `Open it first: signalbox review ${shortId(review.job.jobId)} --reopen ${given}`;
+    const message = `The thread of comment ${given} is resolved, and rounds get open threads only.`;
+    throw new CliError(exitCodes.usage, 'THREAD_RESOLVED', message, { fix });
+  }
+  await saveDrafts(review, [{ repliesTo: first.commentId, text }]);
+}
+
+/** @throws {CliError} COMMENT_NOT_FOUND: no comment that was sent has this number. */
+function findThread({ job, comments }: Review, given: string) {
+  const number = Number(given.replace(/^#/, ''));
+  const thread = threadsOf(comments).find((each) =>
+    each.some((comment) => comment.number !== null && comment.number === number),
+  );
+  if (thread !== undefined) return thread;
+  const fix = `List them: signalbox review ${shortId(job.jobId)}`;
+  const message = `There is no comment ${given}.`;
+  throw new CliError(exitCodes.usage, 'COMMENT_NOT_FOUND', message, { fix });
 }
 
 /** @throws {CliError} JOB_NOT_ENDED, COMMIT_MISSING: the job has none, or this clone has not. */
@@ -206,9 +247,10 @@ async function writeInEditor(review: Review): Promise<void> {
   const plain = ['--no-color', '--no-ext-diff', '--src-prefix=a/', '--dst-prefix=b/'];
   const args = ['-c', 'core.quotePath=false', 'diff', '--find-renames', ...plain];
   const diff = await runGit(clone, [...args, baseSha, commitSha]);
-  const edited = await editText(io, diffToEdit(diff), 'REVIEW.diff');
+  const toEdit = { threads: quoteThreads(review), diff };
+  const edited = await editText(io, diffToEdit(toEdit), 'REVIEW.diff');
   try {
-    const comments = readDiffComments(edited.text, diff);
+    const comments = readDiffComments(edited.text, toEdit);
     if (comments.length === 0) throw usage('No comment was written.');
     await saveDrafts(review, comments);
   } catch (error) {
@@ -218,20 +260,32 @@ async function writeInEditor(review: Review): Promise<void> {
   await edited.remove();
 }
 
+/** The open threads that were sent, as the listing shows them. */
+function quoteThreads({ comments }: Review): QuotedThread[] {
+  const open = threadsOf(comments).filter(
+    ([{ number, resolvedAt }]) => number !== null && resolvedAt === null,
+  );
+  return open.map((thread) => ({
+    repliesTo: thread[0].commentId,
+    lines: thread.flatMap((comment) => commentLines(stylesOf(false), comment)),
+  }));
+}
+
 async function saveDrafts(
   { io, session, job }: Review,
-  drafts: readonly DiffComment[],
+  drafts: readonly WrittenDraft[],
 ): Promise<void> {
   const { client, workspaceId } = session;
   const { jobId } = job;
   const saved: ReviewComment[] = [];
-  for (const { place, text } of drafts) {
+  for (const draft of drafts) {
     const { comment } = await client.reviewComments.save(
-      { workspaceId, jobId, place, text, idempotencyKey: randomUUID() },
+      { workspaceId, jobId, ...draft, idempotencyKey: randomUUID() },
       { signal: io.signal },
     );
     saved.push(comment);
-    if (!io.json) io.print(`${io.styles.green('✔')} Draft on ${placeText(comment)}`);
+    const what = comment.repliesTo === null ? 'Draft' : 'Draft of a reply';
+    if (!io.json) io.print(`${io.styles.green('✔')} ${what} on ${placeText(comment)}`);
   }
   if (io.json) return io.printJson({ ok: true, comments: saved });
   io.print(io.styles.dim(asTyped(`  signalbox review ${shortId(jobId)} --send`)));
@@ -263,21 +317,15 @@ async function sendDrafts(
   io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(jobId)} --follow`)));
 }
 
-async function resolveThread({ io, session, comments }: Review, given: string): Promise<void> {
+async function resolveThread(review: Review, given: string, isResolved: boolean): Promise<void> {
+  const { io, session } = review;
   const { client, workspaceId } = session;
-  const number = Number(given.replace(/^#/, ''));
-  const named = comments.find((comment) => comment.number !== null && comment.number === number);
-  if (named === undefined) {
-    const fix = 'List them: signalbox review JOB';
-    throw new CliError(exitCodes.usage, 'COMMENT_NOT_FOUND', `There is no comment ${given}.`, {
-      fix,
-    });
-  }
-  const commentId = named.repliesTo ?? named.commentId;
+  const [{ commentId }] = findThread(review, given);
   const { comment } = await client.reviewComments.resolve(
-    { workspaceId, commentId, isResolved: true },
+    { workspaceId, commentId, isResolved },
     { signal: io.signal },
   );
   if (io.json) return io.printJson({ ok: true, comment });
-  io.print(`${io.styles.green('✔')} Resolved comment ${comment.number}.`);
+  const what = isResolved ? 'Resolved comment' : 'Opened again: comment';
+  io.print(`${io.styles.green('✔')} ${what} ${comment.number}.`);
 }

@@ -10,55 +10,80 @@ export interface CommentPlace {
   lines: string;
 }
 
-export interface DiffComment {
-  place: CommentPlace;
-  text: string;
+/** A draft that a person has written: on lines, or in a thread. */
+export type WrittenDraft =
+  | { place: CommentPlace; text: string }
+  | { repliesTo: string; text: string };
+
+export interface QuotedThread {
+  /** The first comment of the thread. */
+  repliesTo: string;
+  lines: readonly string[];
+}
+
+/** The text that a person comments on: the threads that are open, then the diff. */
+export interface ReviewToEdit {
+  threads: readonly QuotedThread[];
+  diff: string;
 }
 
 /** No line of a diff begins with it. */
 const MARK = '>';
+/** Begins the lines of threads. */
+const QUOTE = '|';
 const GUIDE = [
   `${MARK} Write a comment below its line. Each line of it begins with ${MARK}, as these do.`,
   `${MARK} Lines with - are those before the work. Leave the diff as it is.`,
 ];
+const GUIDE_OF_THREADS = `${MARK} Lines with ${QUOTE} are open threads. Write a reply below the thread.`;
 
 /** The text that a person comments on in an editor. */
-export function diffToEdit(diff: string): string {
-  return `${GUIDE.join('\n')}\n${diff}`;
+export function diffToEdit({ threads, diff }: ReviewToEdit): string {
+  const guide = threads.length === 0 ? GUIDE : [...GUIDE, GUIDE_OF_THREADS];
+  return [...guide, ...threads.flatMap(quotedLines), diff].join('\n');
+}
+
+function quotedLines({ lines }: QuotedThread): string[] {
+  return [...lines.map((line) => `${QUOTE} ${line}`), ''];
 }
 
 /**
- * Reads the comments that a person has written between the lines of a diff.
+ * Reads the comments that a person has written between the lines of a diff, and the replies below
+ * threads.
  * @throws {CliError} DIFF_CHANGED, COMMENT_MISPLACED.
  */
-export function readDiffComments(edited: string, diff: string): DiffComment[] {
+export function readDiffComments(edited: string, { threads, diff }: ReviewToEdit): WrittenDraft[] {
   const lines = edited.split('\n');
-  const isGuide = (line: string, at: number) => line === GUIDE[at];
+  const isGuide = (line: string, at: number) => line === [...GUIDE, GUIDE_OF_THREADS][at];
   const written = lines.filter((line, at) => !isGuide(line, at));
   const rest = written.filter((line) => !line.startsWith(MARK)).join('\n');
-  if (rest.trimEnd() !== diff.trimEnd()) {
+  const quoted = threads.flatMap((thread) => quotedLines(thread).map(() => thread));
+  if (rest.trimEnd() !== [...threads.flatMap(quotedLines), diff].join('\n').trimEnd()) {
     throw misplaced(
       'DIFF_CHANGED',
-      `The diff was changed. Begin each line of a comment with ${MARK}`,
+      `The diff or a thread was changed. Begin each line of a comment with ${MARK}`,
     );
   }
   const reader = new DiffReader();
-  const comments: DiffComment[] = [];
-  let open: DiffComment | null = null;
+  const drafts: WrittenDraft[] = [];
+  let open: WrittenDraft | null = null;
+  let linesRead = 0;
   for (const line of written) {
     if (!line.startsWith(MARK)) {
       open = null;
-      reader.read(line);
+      if (linesRead >= quoted.length) reader.read(line);
+      linesRead += 1;
       continue;
     }
     const text = line.slice(MARK.length).replace(/^ /, '');
     if (open !== null) open.text += `\n${text}`;
     else {
-      open = { place: reader.place(), text };
-      comments.push(open);
+      const thread = linesRead > quoted.length ? undefined : quoted[linesRead - 1];
+      open = thread ? { repliesTo: thread.repliesTo, text } : { place: reader.place(), text };
+      drafts.push(open);
     }
   }
-  const trimmed = comments.map((comment) => ({ ...comment, text: comment.text.trim() }));
+  const trimmed = drafts.map((draft) => ({ ...draft, text: draft.text.trim() }));
   return trimmed.filter(({ text }) => text !== '');
 }
 

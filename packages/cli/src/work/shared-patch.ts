@@ -1,10 +1,13 @@
-import type { PatchAbsence, PatchBeginning } from '@signalbox/contract';
+import type { ChangesPlace, PatchAbsence, PatchBeginning } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
+import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { type HubChoice, openHubSession } from '../hub/hub-session.ts';
 import type { Io, Styles } from '../terminal/io.ts';
 import { showControls } from '../terminal/text.ts';
+import { requestText, waitText } from '../words/changes-text.ts';
+import { shortId } from '../words/job-text.ts';
 
 const absences: Readonly<Record<PatchAbsence, string>> = {
   not_shared: 'and its agent shares no patch of it',
@@ -37,10 +40,40 @@ export async function readSharedPatch(
   const answer = await client.jobs.patch({ workspaceId, jobId, since }, { signal: io.signal });
   const { patch, absence, baseSha, commitSha, filesOmitted } = answer;
   if (patch !== null) return { jobId, patch, baseSha, commitSha, filesOmitted };
-  const message = `The branch of this job is not in this directory, ${absences[absence ?? 'not_shared']}.`;
-  throw new CliError(exitCodes.usage, 'PATCH_MISSING', message, {
-    fix: 'Run the command in the clone of its agent, or set share.changes: patch in agent.yaml',
+  const { changesPlace } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+  const asked = changesPlace && requestText(changesPlace);
+  const why = `The branch of this job is not in this directory, ${absences[absence ?? 'not_shared']}.`;
+  throw new CliError(exitCodes.usage, 'PATCH_MISSING', asked ? `${why} ${asked}.` : why, {
+    fix: fixOf(jobId, changesPlace),
   });
+}
+
+function fixOf(jobId: string, place: ChangesPlace | undefined): string {
+  const here = 'Run the command in the clone of its agent';
+  if (place?.onRequest) {
+    const isWaiting = place.request?.answeredAt === null;
+    const way = `ask for it: signalbox job diff ${shortId(jobId)} --request`;
+    return isWaiting ? `${here}, or wait for it` : `${here}, or ${way}`;
+  }
+  return `${here}, or set share.changes: on-request in agent.yaml`;
+}
+
+/**
+ * Asks the agent of a job for its patch.
+ * @throws {CliError} the errors of `findJobId` and of the hub, which says why it cannot be asked.
+ */
+export async function requestSharedPatch(
+  io: Io,
+  choice: HubChoice,
+  reference: string,
+): Promise<undefined> {
+  const session = await openHubSession(io, choice);
+  const { client, workspaceId } = session;
+  const jobId = await findJobId(session, reference, io.signal);
+  const { place } = await client.jobs.requestPatch({ workspaceId, jobId }, { signal: io.signal });
+  if (io.json) return io.printJson({ ok: true, jobId, place });
+  io.print(`${io.styles.green('✔')} Asked for the changes: it ${waitText(place)}.`);
+  io.print(io.styles.dim(asTyped(`  signalbox job diff ${shortId(jobId)}`)));
 }
 
 /** Colours a patch as git does. Characters that move the cursor are shown, and take no effect. */

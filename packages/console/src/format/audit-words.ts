@@ -24,6 +24,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'job-template.save': 'saved a template of jobs',
   'job.cancel': 'canceled a job',
   'job.release': 'took a job from its agent',
+  'job.request-patch': 'asked an agent for the changes of a job',
   'job.retry': 'retried a job',
   'mail-account.create': 'connected a mail account',
   'mail-account.remove': 'disconnected a mail account',

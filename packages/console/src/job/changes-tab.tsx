@@ -1,4 +1,11 @@
-import type { Evidence, Job, JobRound, PatchBeginning, Work } from '@signalbox/contract';
+import type {
+  ChangesPlace,
+  Job,
+  JobReview,
+  JobRound,
+  PatchBeginning,
+  Work,
+} from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
@@ -6,14 +13,14 @@ import { jobPatchQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
 import { commandName } from '../format/command-name.ts';
 import { type KnownEvidence, readEvidence } from '../format/evidence.ts';
-import { isFinished } from '../format/job-words.ts';
-import { Command } from '../parts/form/copy-button.tsx';
+import { isFinished, statusWords } from '../format/job-words.ts';
 import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
 import { CommentThread } from '../review/comment-thread.tsx';
 import { threadsOf } from '../review/review-threads.ts';
 import { type Review, refusalOf, useReview } from '../review/use-review.ts';
 import { ChangedFiles } from './changed-files.tsx';
+import { ChangesElsewhere, RequestState } from './changes-place.tsx';
 import { Place } from './evidence-card.tsx';
 import { isShownFor, WorkState } from './work-state.tsx';
 
@@ -26,6 +33,10 @@ interface ChangesTabProps {
   rounds: readonly JobRound[] | undefined;
   /** Absent: an older hub. */
   work: Work | undefined;
+  /** Absent: an older hub, or a job without a commit. */
+  place: ChangesPlace | undefined;
+  /** The jobs that review the work. */
+  reviews: readonly JobReview[] | undefined;
   slug: string;
   role: string;
   /** Which changes the address asks for. */
@@ -33,11 +44,12 @@ interface ChangesTabProps {
 }
 
 /** The changes of a job and their review, as far as its agent shares them. The hub has no code. */
-export function ChangesTab({ job, rounds = [], work, slug, role, ...asked }: ChangesTabProps) {
+export function ChangesTab({ job, rounds = [], work, place, ...more }: ChangesTabProps) {
+  const { slug, role, reviews = [], ...asked } = more;
   const refusal = refusalOf(job, rounds, role);
   const hasRound = hasRoundPatch(job);
   const since = hasRound ? asked.since : 'work';
-  const review = useReview({ job, slug, rounds, mayWrite: refusal === undefined, since });
+  const review = useReview({ job, slug, rounds, reviews, mayWrite: refusal === undefined, since });
   const evidence = job.evidence && readEvidence(job.evidence);
   if (!evidence || (evidence.files.length === 0 && evidence.commitSha === undefined)) {
     return (
@@ -54,9 +66,11 @@ export function ChangesTab({ job, rounds = [], work, slug, role, ...asked }: Cha
       <section className="grid min-w-0 gap-2 rounded-lg border bg-surface p-4">
         <Place evidence={evidence} />
         {hasRound && <SinceSwitch review={review} />}
+        {reviews.length > 0 && <Reviews reviews={reviews} slug={slug} />}
         {refusal !== undefined && <p className="text-muted">{refusal}</p>}
+        {hasPatch(job) && place?.request && <RequestState place={place} />}
       </section>
-      <Patch job={job} review={review} files={<Files evidence={evidence} />} />
+      <Patch {...{ job, review, role, place }} files={<Files evidence={evidence} />} />
     </div>
   );
 }
@@ -91,9 +105,33 @@ function TotalLines({ files }: { files: KnownEvidence['files'] }) {
   );
 }
 
+/** The jobs that review the work; their findings are on the lines below. */
+function Reviews({ reviews, slug }: { reviews: readonly JobReview[]; slug: string }) {
+  return (
+    <ul aria-label="Reviews of this work" className="flex flex-wrap gap-x-4 gap-y-1">
+      {reviews.map(({ jobId, status }) => (
+        <li key={jobId} className="flex items-center gap-1.5">
+          <Link
+            to="/w/$slug/jobs/$jobId"
+            params={{ slug, jobId }}
+            className="inline-flex min-h-7 items-center text-accent underline underline-offset-2 pointer-coarse:min-h-11"
+          >
+            Review {jobId.slice(-8)}
+          </Link>
+          <span className="text-muted">{statusWords[status].toLowerCase()}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function hasPatch({ evidence }: Job): boolean {
+  return evidence?.patch !== undefined;
+}
+
 /** The agent of a later round shares its own changes, too. */
-function hasRoundPatch({ evidence }: Job): boolean {
-  return evidence?.patch !== undefined && evidence.roundPatch !== undefined;
+function hasRoundPatch(job: Job): boolean {
+  return hasPatch(job) && job.evidence?.roundPatch !== undefined;
 }
 
 /** Chooses between the changes of the work and those of its latest round, in the address. */
@@ -133,37 +171,28 @@ function SinceSwitch({ review: { job, rounds, since } }: { review: Review }) {
   );
 }
 
-interface PatchProps {
-  job: Job;
+interface PatchProps extends Pick<ChangesTabProps, 'job' | 'role' | 'place'> {
   review: Review;
   /** Where there are no changed lines, the names of the files. */
   files: ReactNode;
 }
 
 /** The patch, if the repository shares it; else the way to it. */
-function Patch({ job, review, files }: PatchProps) {
+function Patch({ job, review, ...elsewhere }: PatchProps) {
   const { workspaceId, jobId } = job;
-  const evidence: Evidence = job.evidence ?? {};
-  const isShared = evidence.patch !== undefined;
+  const isShared = hasPatch(job);
   const query = jobPatchQuery(workspaceId, jobId, review.since);
-  const read = useQuery({ ...query, enabled: isShared });
-  if (!isShared) {
-    return (
-      <NoPatch review={review} files={files}>
-        To see and comment the changed lines here, set{' '}
-        <code className="font-mono text-xs">share.changes</code> to{' '}
-        <code className="font-mono text-xs">patch</code> in the configuration of the agent. Where
-        the clone is, these commands show them, and send comments on them:
-      </NoPatch>
-    );
-  }
+  // Another upload: the agent has shared it again.
+  const queryKey = [...query.queryKey, JSON.stringify(job.evidence?.patch)];
+  const read = useQuery({ ...query, queryKey, enabled: isShared });
+  if (!isShared) return <NoPatch {...{ job, review, ...elsewhere }} />;
   if (read.isPending) return <SkeletonRows what="the changes" rows={6} height="dense" />;
   if (read.data === undefined) return <ReadFailure read={read} />;
   const { patch, absence, filesOmitted } = read.data;
   if (patch === null) {
     return (
-      <NoPatch review={review} files={files}>
-        {absenceWords[absence ?? 'not_shared']}
+      <NoPatch {...{ job, review, ...elsewhere }}>
+        {absence !== null && absenceWords[absence]}
       </NoPatch>
     );
   }
@@ -188,26 +217,17 @@ function Patch({ job, review, files }: PatchProps) {
 }
 
 const absenceWords = {
-  not_shared: 'The agent shares no changed lines. Where the clone is, this command shows them:',
-  deleted: 'The patch was deleted. Where the clone is, this command shows the changes:',
-  unusable: 'The agent sent no readable patch. Where the clone is, this command shows the changes:',
+  not_shared: 'The agent shares no changed lines.',
+  deleted: 'Its patch was here, and was deleted.',
+  unusable: 'The agent sent no readable patch.',
 } as const;
 
-interface NoPatchProps extends Omit<PatchProps, 'job'> {
-  children: ReactNode;
-}
-
-/** The names of the files, the comments with their lines, and the way to the changed lines. */
-function NoPatch({ review, files, children }: NoPatchProps) {
-  const { jobId } = review.job;
+/** The way to the changed lines, the names of the files, and the comments with their lines. */
+function NoPatch({ review, files, ...elsewhere }: PatchProps & { children?: ReactNode }) {
   return (
     <>
+      <ChangesElsewhere {...elsewhere} />
       {files}
-      <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2 text-muted">
-        <p>{children}</p>
-        <Command text={`${commandName()} job diff ${jobId}`} />
-        <Command text={`${commandName()} review ${jobId}`} />
-      </div>
       {threadsOf(review.comments).map((thread) => (
         <CommentThread key={thread.first.commentId} {...{ thread, review }} isElsewhere />
       ))}

@@ -1,7 +1,7 @@
 import type { Job, WaitingFor } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { openQuestionsQuery } from '../api/job-queries.ts';
 import { PauseBanners } from '../job-list/pause-banner.tsx';
 import { viewerReason } from '../parts/form/action-button.tsx';
@@ -60,7 +60,16 @@ export function OverviewTab(props: OverviewTabProps) {
             disabledReason={viewerReason(role)}
           />
         )}
-        {job.landsJobId && <LandsNote slug={slug} landsJobId={job.landsJobId} />}
+        {job.landsJobId && (
+          <WorkNote slug={slug} jobId={job.landsJobId}>
+            This job brings an approved commit into the base branch.
+          </WorkNote>
+        )}
+        {job.reviewsJobId && (
+          <WorkNote slug={slug} jobId={job.reviewsJobId}>
+            This job reviews a commit. Its findings are on the lines of that work.
+          </WorkNote>
+        )}
         {job.status === 'canceled' && <CanceledNote job={job} />}
         {job.outcome === 'failed' ? <FailureCard job={job} /> : <MessageUnlessAsked job={job} />}
         {props.work.work && isShownFor(job, props.work.work) && (
@@ -102,13 +111,14 @@ export function OverviewTab(props: OverviewTabProps) {
   );
 }
 
-function LandsNote({ slug, landsJobId }: { slug: string; landsJobId: string }) {
+/** Says in a sentence how a job belongs to the work of another. */
+function WorkNote({ slug, jobId, children }: { slug: string; jobId: string; children: ReactNode }) {
   return (
     <p className="rounded-lg border bg-surface p-4 text-sm">
-      This job brings an approved commit into the base branch.{' '}
+      {children}{' '}
       <Link
         to="/w/$slug/jobs/$jobId"
-        params={{ slug, jobId: landsJobId }}
+        params={{ slug, jobId }}
         className="text-accent underline underline-offset-2"
       >
         Open its work

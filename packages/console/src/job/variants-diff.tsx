@@ -190,7 +190,7 @@ function Side({ name, file }: { name: string; file: ReviewFile | undefined }) {
   const rows = useMemo(() => {
     if (file === undefined) return [];
     const input = { files: [file], isOpen: () => true, isSplit: false };
-    return rowsOf({ ...input, placed: nothing, notes: new Map() });
+    return rowsOf({ ...input, placed: nothing, notes: new Map(), findings: nothing });
   }, [file]);
   return (
     <div className="review-list min-w-0 overflow-hidden">

@@ -39,14 +39,15 @@ const keysByKind: Partial<Record<ChangeKind, readonly string[]>> = {
 const ofOneJob = new Set(['job', 'job-events', 'job-log', 'review-comments']);
 const kindsOfJobs: ReadonlySet<ChangeKind> = new Set(['job', 'jobEvents', 'reviewComment']);
 
-/** The ids of other jobs on the page of a job: of its work, its landing, its variants. */
+/** The ids of other jobs on the page of a job: of its work, landing, variants and reviews. */
 function relatedIds(data: unknown): readonly (string | null)[] {
   const {
     work,
     rounds = [],
     variants = [],
+    reviews = [],
   } = (data ?? {}) as Partial<ResponseOf<ConsoleRows['jobs']['get']>>;
-  const ids = [...rounds, ...variants].map(({ jobId }) => jobId);
+  const ids = [...rounds, ...variants, ...reviews].map(({ jobId }) => jobId);
   return work === undefined ? ids : [...ids, work.workJobId, work.landing?.jobId ?? null];
 }
 

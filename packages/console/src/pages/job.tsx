@@ -106,6 +106,8 @@ function JobView({ title, job, queuePosition, waitingFor, ...work }: JobViewProp
             job={job}
             rounds={work.rounds}
             work={work.work}
+            place={work.changesPlace}
+            reviews={work.reviews}
             slug={membership.slug}
             role={membership.role}
             since={since}

@@ -6,10 +6,11 @@ import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { FileTree } from './file-tree.tsx';
 import { hideWhiteSpace, type ReviewFile, readReviewFiles } from './review-files.ts';
 import { ReviewList } from './review-list.tsx';
-import { notesByLine } from './review-notes.ts';
+import { notesByLine, placeFindings } from './review-notes.ts';
 import { rowsOf, withComposer } from './review-rows.ts';
 import { placeThreads, threadsOf } from './review-threads.ts';
 import { SendDialog } from './send-dialog.tsx';
+import { useFindings } from './use-findings.ts';
 import type { Review } from './use-review.ts';
 import { fileAt } from './use-review-keys.ts';
 import { useViewed } from './use-viewed.ts';
@@ -40,6 +41,11 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
       ),
     [job.evidence, files],
   );
+  const reviews = useFindings(review);
+  const findings = useMemo(
+    () => placeFindings(reviews, job.evidence?.commitSha, files),
+    [reviews, job.evidence, files],
+  );
   const placed = useMemo(
     () => placeThreads({ jobId: job.jobId, since }, threadsOf(comments), files),
     [job.jobId, since, comments, files],
@@ -51,8 +57,8 @@ export function PatchReview({ patch, review }: { patch: string; review: Review }
     const isOpen = (file: ReviewFile) =>
       opened.get(file.id) ??
       (!viewed.has(file.id) && !file.isGenerated && file.lineCount <= FILE_LINES_OPEN);
-    return rowsOf({ files, isOpen, isSplit, placed, notes });
-  }, [files, opened, viewed, isSplit, placed, notes]);
+    return rowsOf({ files, isOpen, isSplit, placed, notes, findings });
+  }, [files, opened, viewed, isSplit, placed, notes, findings]);
   const rows = useMemo(() => withComposer(lines, composed), [lines, composed]);
   const setOpen = ({ id }: ReviewFile, isOpen: boolean) =>
     setOpened((before) => new Map(before).set(id, isOpen));

@@ -13,6 +13,7 @@ import { useTopOf } from '../parts/page/use-top-of.ts';
 import { CommentComposer } from './comment-composer.tsx';
 import { CommentThread } from './comment-thread.tsx';
 import { FileRow } from './file-row.tsx';
+import { FindingRow } from './finding-row.tsx';
 import { LineRow, stepOf } from './line-row.tsx';
 import type { ReviewFile } from './review-files.ts';
 import type { ReviewRow } from './review-rows.ts';
@@ -176,12 +177,7 @@ function Row(props: RowProps) {
     case 'hunk':
       return <p className="review-title">{plainText(row.title)}</p>;
     case 'finding':
-      return (
-        <p className="border-l-3 border-l-warning bg-warning-soft px-3 py-1.5 font-sans text-xs wrap-anywhere">
-          <span className="font-medium text-warning">{plainText(row.note.source)}</span>{' '}
-          {plainText(row.note.text)}
-        </p>
-      );
+      return <FindingRow note={row.note} review={review} files={files} />;
     case 'thread':
       return <CommentThread thread={row.thread} review={review} isElsewhere={row.isElsewhere} />;
     case 'composer':

@@ -1,6 +1,6 @@
 import type { PatchLine } from '../format/patch.ts';
 import { type ReviewFile, runsOf } from './review-files.ts';
-import type { LineNote } from './review-notes.ts';
+import type { LineNote, PlacedFindings } from './review-notes.ts';
 import {
   type LineRange,
   lineKey,
@@ -37,13 +37,16 @@ export interface RowsInput {
   isSplit: boolean;
   placed: PlacedThreads;
   notes: ReadonlyMap<string, readonly LineNote[]>;
+  /** Of other jobs. */
+  findings: PlacedFindings;
 }
 
 /** All rows of a review, in order. */
 export function rowsOf(input: RowsInput): ReviewRow[] {
-  const { files, isOpen, placed } = input;
+  const { files, isOpen, placed, findings } = input;
   return [
     ...placed.elsewhere.map((thread) => threadRow(thread, true)),
+    ...findingRows('elsewhere', findings.elsewhere),
     ...files.flatMap((file) => {
       const isFileOpen = isOpen(file);
       const rows = isFileOpen ? rowsOfFile(file, input) : [];
@@ -56,12 +59,19 @@ export function rowsOf(input: RowsInput): ReviewRow[] {
   ];
 }
 
+function findingRows(place: string, notes: readonly LineNote[] = []): ReviewRow[] {
+  return notes.map((note, at) => ({ type: 'finding', key: `finding:${place}:${at}`, note }));
+}
+
 function threadRow(thread: Thread, isElsewhere: boolean): ReviewRow {
   return { type: 'thread', key: thread.first.commentId, thread, isElsewhere };
 }
 
 function rowsOfFile(file: ReviewFile, input: RowsInput): ReviewRow[] {
-  const lost = (input.placed.byFile.get(file.id) ?? []).map((thread) => threadRow(thread, true));
+  const lost = [
+    ...(input.placed.byFile.get(file.id) ?? []).map((thread) => threadRow(thread, true)),
+    ...findingRows(file.id, input.findings.byFile.get(file.id)),
+  ];
   const text = noteOf(file);
   if (text !== undefined) return [...lost, { type: 'note', key: `note:${file.id}`, text }];
   return [
@@ -117,11 +127,9 @@ function keysOf({ file, left, right }: LineRow): string[] {
 }
 
 /** Notes and threads, which stand below the last of their lines. */
-function rowsBelow(row: LineRow, { placed, notes }: RowsInput): ReviewRow[] {
+function rowsBelow(row: LineRow, { placed, notes, findings }: RowsInput): ReviewRow[] {
   return keysOf(row).flatMap((key) => [
-    ...(notes.get(key) ?? []).map((note, at) => ({
-      ...{ type: 'finding' as const, key: `finding:${key}:${at}`, note },
-    })),
+    ...findingRows(key, [...(notes.get(key) ?? []), ...(findings.byLine.get(key) ?? [])]),
     ...(placed.byLine.get(key) ?? []).map((thread) => threadRow(thread, false)),
   ]);
 }

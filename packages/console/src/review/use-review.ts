@@ -1,4 +1,4 @@
-import type { Job, JobRound, PatchBeginning, ReviewComment } from '@signalbox/contract';
+import type { Job, JobReview, JobRound, PatchBeginning, ReviewComment } from '@signalbox/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { reviewCommentsQuery } from '../api/review-queries.ts';
@@ -26,6 +26,8 @@ export interface Review {
   slug: string;
   rounds: readonly JobRound[];
   comments: readonly ReviewComment[];
+  /** The jobs that review the work. */
+  reviews: readonly JobReview[];
   /** Undefined while the comments are read. */
   readError: unknown;
   personId: string | undefined;
@@ -66,11 +68,12 @@ interface ReviewInput {
   job: Job;
   slug: string;
   rounds: readonly JobRound[];
+  reviews: readonly JobReview[];
   mayWrite: boolean;
   since: PatchBeginning;
 }
 
-export function useReview({ job, slug, rounds, mayWrite, since }: ReviewInput): Review {
+export function useReview({ job, slug, rounds, reviews, mayWrite, since }: ReviewInput): Review {
   const client = useQueryClient();
   const query = reviewCommentsQuery(job);
   const read = useQuery(query);
@@ -78,7 +81,7 @@ export function useReview({ job, slug, rounds, mayWrite, since }: ReviewInput): 
   const [writing, setWriting] = useState<Writing>();
   const begin = (place: Omit<Writing, 'key'>) => setWriting({ key: randomKey(), ...place });
   return {
-    ...{ job, slug, rounds, mayWrite, since, writing },
+    ...{ job, slug, rounds, reviews, mayWrite, since, writing },
     takesComments: (side) => mayWrite && (side === 'result' || since === 'work'),
     comments: read.data?.comments ?? [],
     readError: read.data === undefined ? read.error : null,

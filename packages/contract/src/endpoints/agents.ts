@@ -78,6 +78,14 @@ export const AgentCapabilities = Type.Object({
         'read or upserted. An empty list serves none.',
     ),
   ),
+  changesOnRequest: Type.Optional(
+    List(
+      Id('repository'),
+      1_000,
+      'The repositories of which the agent shares the patch of an ended job when a member asks, ' +
+        'by jobs/request-patch.',
+    ),
+  ),
   labels: Type.Optional(Labels('Such as {"os": "linux"}.')),
   maxConcurrentJobs: Type.Optional(
     Integer(1, 1_000, 'How many jobs the agent holds at a time. If absent, there is no limit.'),
@@ -129,8 +137,13 @@ const CommandNumber = Integer(
 
 /** An order to an agent. The hub sends it in answers to heartbeats, and to claims that wait. */
 export const AgentCommand = Type.Object({
-  command: OneOf([...agentCommandNames, 'cancel-job']),
+  command: OneOf([...agentCommandNames, 'cancel-job', 'share-patch'], {
+    description:
+      'share-patch: a member asks for the patch of jobId. It is sent with heartbeats until the ' +
+      'agent has answered by jobs/share-patch, to agents with changesOnRequest only.',
+  }),
   jobId: Type.Optional(Id('job')),
+  askedByName: Type.Optional(Text(200, { description: 'With share-patch: who asks.' })),
   number: Type.Optional(CommandNumber),
 });
 export type AgentCommand = Static<typeof AgentCommand>;

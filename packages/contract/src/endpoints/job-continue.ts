@@ -19,6 +19,13 @@ import { REVIEW_COMMENTS_MAX } from './review-comments.ts';
 /** The rounds of a piece of work that jobs/get names: the newest of them. */
 export const ROUNDS_LISTED_MAX = 100;
 
+/** The reviews of a work that are listed, newest first. */
+export const REVIEWS_LISTED_MAX = 10;
+
+/** A job that reviews a round of a piece of work. Its evidence has the findings. */
+export const JobReview = Type.Object({ jobId: Id('job'), status: OneOf(jobStatuses) });
+export type JobReview = Static<typeof JobReview>;
+
 /** A job of a piece of work, in a list of its rounds. */
 export const JobRound = Type.Object({
   jobId: Id('job'),

@@ -130,6 +130,9 @@ export const ChangedFileCount = Type.Object({
 });
 export type ChangedFileCount = Static<typeof ChangedFileCount>;
 
+/** A longer line of a finding is not told. */
+export const FINDING_LINE_CHARS_MAX = 500;
+
 /** The upload that holds the changes of a job. jobs/patch returns its text. */
 export const SharedPatch = Type.Object({
   uploadId: Id('upload'),
@@ -165,6 +168,9 @@ export const Evidence = Type.Object(
     ),
     checks: stored(List(EvidenceCheck, 50)),
     gaps: stored(List(Text(1_000), 50, 'What is missing, one sentence each.')),
+    reviewedSha: stored(
+      Text(64, { description: 'The commit that a job with reviewsJobId has reviewed.' }),
+    ),
     findings: stored(
       List(
         Type.Object({
@@ -172,6 +178,9 @@ export const Evidence = Type.Object(
           line: Type.Optional(Integer(1, 10_000_000)),
           severity: OneOf(['blocker', 'major', 'minor']),
           message: Text(2_000),
+          text: Type.Optional(
+            Text(FINDING_LINE_CHARS_MAX, { description: 'The line in reviewedSha, from git.' }),
+          ),
         }),
         100,
         'What a review says is wrong.',
@@ -314,6 +323,13 @@ export const EnqueueRequest = Type.Object({
     }),
   ),
   parentJobId: Type.Optional(Id('job')),
+  reviewsJobId: Type.Optional(
+    Id(
+      'job',
+      'For a pr_review: the ended job of the repository whose commit it reviews. It begins with ' +
+        'this commit, and its findings are shown on the lines of that work.',
+    ),
+  ),
   idempotencyKey: Type.Optional(IdempotencyKey),
 });
 
@@ -393,6 +409,9 @@ export const Job = Type.Object({
     OneOf(['landed', 'closed'], {
       description: 'Its piece of work has ended, and nothing has continued it. Null: it is open.',
     }),
+  ),
+  reviewsJobId: Type.Optional(
+    Id('job', 'The job whose commit this pr_review reviews. Absent: it names none.'),
   ),
   variantOf: Type.Optional(
     Id('job', 'The first of the variants to which the job belongs. Absent: it is no variant.'),

@@ -21,7 +21,13 @@ import { AgentCommand } from './agents.ts';
 import { exampleIds } from './example-ids.ts';
 import { ATTEMPTS_COMPARED_MAX, JobAttempt } from './job-attempt.ts';
 import { jobsBulk } from './job-bulk.ts';
-import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
+import {
+  JobReview,
+  JobRound,
+  jobsContinue,
+  REVIEWS_LISTED_MAX,
+  ROUNDS_LISTED_MAX,
+} from './job-continue.ts';
 import { jobFilters, jobsCounts } from './job-counts.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import { addableFields, ListedJob } from './job-listed.ts';
@@ -33,6 +39,7 @@ import {
   MessagesDelivered,
   TakesMessages,
 } from './job-messages.ts';
+import { ChangesPlace } from './job-patch.ts';
 import { jobsRelease } from './job-release.ts';
 import { jobsRetry } from './job-retry.ts';
 import {
@@ -144,7 +151,8 @@ export const jobs = {
     summary: 'Read a job and why it is waiting',
     description:
       'queuePosition is the position among the claimable jobs of its repository; 1 is next. ' +
-      'waitingFor says what a job that is not running waits for. Both are null otherwise.',
+      'waitingFor says what a job that is not running waits for. Both are null otherwise. ' +
+      'changesPlace is there for an ended job with a commit.',
     request: Type.Object(JobRef),
     response: Ok({
       job: Job,
@@ -172,6 +180,14 @@ export const jobs = {
         ),
       ),
       work: Type.Optional(Work),
+      changesPlace: Type.Optional(ChangesPlace),
+      reviews: Type.Optional(
+        List(
+          JobReview,
+          REVIEWS_LISTED_MAX,
+          'The latest jobs that review a round of the work, by their reviewsJobId, newest first.',
+        ),
+      ),
       messages: Type.Optional(
         List(JobMessage, JOB_MESSAGES_MAX, 'The messages to the job, oldest first.'),
       ),

@@ -121,7 +121,10 @@ export const uploads = {
             agentId: Id('agent'),
             claimGeneration: Type.Optional(ClaimGeneration),
           },
-          { description: 'The job that it belongs to, as its agent holds it.' },
+          {
+            description:
+              'The job that it belongs to, as its agent holds it, or was asked for its patch.',
+          },
         ),
       ),
       idempotencyKey: Type.Optional(IdempotencyKey),

@@ -11,6 +11,7 @@ import type { Tx } from '../db/engine.ts';
 import { listCancelRequests } from '../queue/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { commandAfterHeartbeat, commandsToSend, isHeldBack } from './command-state.ts';
+import { capabilitiesOf } from './present.ts';
 import {
   type AgentRow,
   insertAgent,
@@ -19,6 +20,10 @@ import {
   touchAgent,
   updateAgent,
 } from './store.ts';
+import { listWaitingRequests } from './store-patch-requests.ts';
+
+/** Of one heartbeat; the agent gets the others with later ones. */
+const PATCH_COMMANDS_MAX = 20;
 
 /** Each claim of the agent reads them. A thousand repositories take some 40 KB. */
 const CAPABILITIES_BYTES_MAX = 64 * 1_024;
@@ -63,7 +68,7 @@ export function storedCapabilities(
 /** A heartbeat whose capabilities are `storedCapabilities`. */
 type CheckedHeartbeat = Omit<HeartbeatInput, 'capabilities'> & { capabilities: string };
 
-/** Writes a heartbeat. Returns the standing command of the agent, without cancels of its jobs. */
+/** Writes a heartbeat. Returns the commands for the agent, without cancels of its jobs. */
 export async function writeHeartbeat(
   { ids, waiters }: Pick<HubDeps, 'ids' | 'waiters'>,
   tx: Tx,
@@ -104,8 +109,22 @@ export async function writeHeartbeat(
   return {
     agentId: row.agent_id,
     intervalMs: isHeldBack(row, tx.nowMs) ? HELD_BACK_INTERVAL_MS : AGENT_HEARTBEAT_INTERVAL_MS,
-    commands: commandsToSend(row, input.commandNumber, tx.nowMs),
+    commands: [
+      ...commandsToSend(row, input.commandNumber, tx.nowMs),
+      ...(await listPatchCommands(tx, row)),
+    ],
   };
+}
+
+/** Lists the requests for patches. Agents that take none cost no statement. */
+async function listPatchCommands(tx: Tx, row: AgentRow): Promise<AgentCommand[]> {
+  const { workspace_id: workspaceId, agent_id: agentId } = row;
+  if ((capabilitiesOf(row).changesOnRequest ?? []).length === 0) return [];
+  const page = { workspaceId, agentId, limit: PATCH_COMMANDS_MAX };
+  const requests = await listWaitingRequests(tx, page);
+  return requests.map(({ job_id, asked_by_id, asked_by_name }) => ({
+    ...{ command: 'share-patch', jobId: job_id, askedByName: asked_by_name ?? asked_by_id },
+  }));
 }
 
 type CommandColumns = Pick<AgentRow, 'command' | 'command_acknowledged_at'> & NewCommand;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstIdSince } from '@signalbox/contract';
+import { deletePatchRequests } from '../agents/store-patch-requests.ts';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import type { QueueName } from '../db/schema/tables.ts';
@@ -192,6 +193,7 @@ async function removePiece(deps: HookDeps, tx: Tx, workspaceId: string): Promise
   await deleteEntries(tx, workspaceId, deletableIds);
   await deleteJobLogs(tx, workspaceId, deletableIds);
   await deleteComments(tx, workspaceId, deletableIds);
+  await deletePatchRequests(tx, workspaceId, deletableIds);
   await deleteWorks(tx, workspaceId, deletableIds);
   await deleteAttachments(tx, workspaceId, deletableIds);
   await deleteCloudAiJobs(tx, workspaceId, deletableIds);

@@ -42,6 +42,7 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
   },
   jobs: { kind: just('job'), id: 'job_id', silent: ['completion_answer'] },
   job_messages: { kind: just('job'), id: 'job_id' },
+  patch_requests: { kind: just('job'), id: 'job_id' },
   works: { kind: just('job'), id: 'work_job_id' },
   review_comments: { kind: just('reviewComment'), id: 'work_job_id' },
   job_events: {

@@ -1,6 +1,5 @@
 import {
   type Attachment,
-  DECISION_AGENT_PREFERENCE_MS,
   type endpoints,
   JOB_MESSAGES_MAX,
   type Job,
@@ -8,19 +7,16 @@ import {
   type RequestInput,
   TEXT_CHARS_MAX,
 } from '@signalbox/contract';
-import { agentStatusAt } from '../agents/present.ts';
-import { readAgent } from '../agents/store.ts';
 import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { JobMessagesTable } from '../db/schema/tables.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { asObject } from '../queue/matching.ts';
-import { PINNED_UNTIL_MS, type Preference } from '../queue/store.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addJob, type Creator, creatorOf } from './enqueue.ts';
+import { findPreference } from './preference.ts';
 import { presentJob, presentMessage, takesMessages } from './present.ts';
 import { refuseContinued, refuseLanding } from './refuse-continued.ts';
 import { reopenWork } from './reopen-work.ts';
@@ -237,25 +233,4 @@ function requirementsOf(
   const isAsked = asked.tool !== undefined || asked.model !== undefined;
   if (!isAsked) return before === null ? {} : { requirements: before as string };
   return { requirements: requirementsFor(before ?? {}, asked) };
-}
-
-/**
- * Reserves a round or a landing for the agent that ran the round before. For a while, if that agent
- * is online; for good, if no other machine has the branch.
- */
-export async function findPreference(
-  tx: Tx,
-  { entry, row }: JobRecord,
-): Promise<Preference | null> {
-  const { workspace_id: workspaceId, agent_id: agentId } = entry;
-  const agent = agentId === null ? undefined : await readAgent(tx, workspaceId, agentId);
-  if (agent === undefined) return null;
-  if (isBranchUnpushed(row.evidence)) return { agentId: agent.agent_id, untilMs: PINNED_UNTIL_MS };
-  if (agentStatusAt(agent, tx.nowMs) !== 'online') return null;
-  return { agentId: agent.agent_id, untilMs: tx.nowMs + DECISION_AGENT_PREFERENCE_MS };
-}
-
-function isBranchUnpushed(evidence: string | null): boolean {
-  const { branch, pushedTo } = asObject(evidence === null ? null : JSON.parse(evidence)) ?? {};
-  return typeof branch === 'string' && typeof pushedTo !== 'string';
 }

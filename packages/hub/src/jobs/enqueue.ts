@@ -10,11 +10,14 @@ import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
 import type { HookDeps, JobKey } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { findPreference } from './preference.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
+import { requireReviewed } from './reviewed-job.ts';
 import { insertJob, type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
+import { updateMessageCount } from './store-rounds.ts';
 import { storedTitleOf } from './title.ts';
 import { placeInTree, requireRunHasRoom, type TreePlace } from './tree-limits.ts';
 
@@ -25,6 +28,7 @@ type JobDraft = RequestInput<typeof ChildJob> & {
   workspaceId: string;
   repoId: string;
   parentJobId?: string | undefined;
+  reviewsJobId?: string | undefined;
   attachments?: readonly string[] | undefined;
 };
 
@@ -41,7 +45,11 @@ export function enqueueJob(
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
   const { workspaceId } = input;
-  const keys = key === undefined ? [] : [`enqueue ${key}`];
+  const { reviewsJobId } = input;
+  const keys = [
+    ...(key === undefined ? [] : [`enqueue ${key}`]),
+    ...(reviewsJobId === undefined ? [] : [reviewsJobId]),
+  ];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
       const { variants = [], ...draft } = input;
@@ -135,8 +143,16 @@ export async function addJob(
     ...{ ...rowOf(jobId, draft, createdBy), ...place },
     ...{ ...ownWork, ...workPlace, attachments },
   };
-  const entry = await deps.queue.enqueue(tx, { ...entryOf(jobId, draft), preference });
+  const { reviewsJobId } = draft;
+  const reviewed =
+    reviewsJobId === undefined ? null : await requireReviewed(tx, draft, reviewsJobId);
+  const entry = await deps.queue.enqueue(tx, {
+    ...entryOf(jobId, draft),
+    preference: reviewed === null ? preference : await findPreference(tx, reviewed),
+  });
   insertJob(tx, row);
+  // An update that changes nothing: the page of the work hears of its review.
+  if (reviewed !== null) await updateMessageCount(tx, reviewed.row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
   return { entry, row };
 }
@@ -194,6 +210,7 @@ function rowOf(
     prompt: draft.prompt,
     requirements: draft.requirements === undefined ? null : JSON.stringify(draft.requirements),
     parent_job_id: draft.parentJobId ?? null,
+    reviews_job_id: draft.reviewsJobId ?? null,
     depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
     budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
     created_by: createdBy.id,

@@ -1,11 +1,17 @@
 import { type Evidence, type JobKind, type JobOutcome, verdicts } from '@signalbox/contract';
 import type { Principal } from '../base/principal.ts';
-import { mayWrite } from '../queue/matching.ts';
+import { asObject, mayWrite } from '../queue/matching.ts';
 import type { JobRow } from './store.ts';
 
 /** Whether the caller may take a job from its holder: people may, programs may not. */
 export function mayRelease(principal: Principal): boolean {
   return principal.kind !== 'service' && principal.kind !== 'job';
+}
+
+/** The commit of a job's evidence, which has any form; null without one. */
+export function commitOf({ evidence }: Pick<JobRow, 'evidence'>): string | null {
+  const { commitSha } = asObject(JSON.parse(evidence ?? 'null')) ?? {};
+  return typeof commitSha === 'string' && commitSha !== '' ? commitSha : null;
 }
 
 /** The verdict of the evidence of a job that is done; null if it has none, or one unknown here. */

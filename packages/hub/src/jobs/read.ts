@@ -1,19 +1,23 @@
 import {
+  type ChangesPlace,
   type endpoints,
   type Job,
   type JobCounts,
   type JobEvent,
   type JobMessage,
+  type JobReview,
   type JobRound,
   type JobStatus,
   type JobVariant,
   jobStatuses,
   type ListedJob,
+  REVIEWS_LISTED_MAX,
   type RequestInput,
   ROUNDS_LISTED_MAX,
   type WaitingFor,
   type Work,
 } from '@signalbox/contract';
+import { findChangesPlace, presentPlace } from '../agents/patch-requests.ts';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal, RequestContext } from '../base/principal.ts';
@@ -24,6 +28,7 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { explainWaiting, POSITION_MAX } from './explain-waiting.ts';
 import { listAttempts } from './list-attempts.ts';
+import { commitOf } from './policy.ts';
 import {
   presentJob,
   presentJobEvent,
@@ -31,12 +36,12 @@ import {
   presentSummary,
   takesMessages,
 } from './present.ts';
-import { readWork } from './read-work.ts';
+import { hasNotEnded, readWork } from './read-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { keepByLog } from './search-log.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
-import { listMessages, readRounds } from './store-rounds.ts';
+import { listMessages, listReviews, readRounds } from './store-rounds.ts';
 import { readCreator, readJobSummaries, readWholeJob, readWholeJobs } from './store-whole.ts';
 import { listVariants } from './variants.ts';
 import { explainPage, type PendingRow } from './waiting-reasons.ts';
@@ -190,6 +195,8 @@ export interface JobView {
   rounds?: JobRound[];
   variants?: JobVariant[];
   work?: Work;
+  changesPlace?: ChangesPlace;
+  reviews?: JobReview[];
   messages?: JobMessage[];
   takesMessages?: true;
 }
@@ -242,6 +249,8 @@ async function viewJob(deps: HubDeps, record: JobRecord): Promise<JobView> {
     waitingFor: await explainWaiting(deps, record, queuePosition),
     ...(await roundsOf(deps, record)),
     ...(await workOf(deps, record)),
+    ...(await changesPlaceOf(deps, record)),
+    ...(await reviewsOf(deps, record)),
     ...(row.variant_of !== null && {
       variants: await listVariants(deps.database.reader, row.workspace_id, row.variant_of),
     }),
@@ -271,6 +280,25 @@ async function roundsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
 async function workOf(deps: HubDeps, { row }: JobRecord): Promise<{ work?: Work }> {
   const record = await readWork(deps, deps.database.reader, row);
   return record === null ? {} : { work: record.work };
+}
+
+/** The jobs that review the work of a job with a commit. */
+async function reviewsOf({ database: { reader } }: HubDeps, { row }: JobRecord) {
+  if (commitOf(row) === null) return {};
+  const { workspace_id: workspaceId, work_job_id, job_id } = row;
+  const workJobId = work_job_id ?? job_id;
+  const rows = await listReviews(reader, workspaceId, workJobId, REVIEWS_LISTED_MAX);
+  const reviews = rows.map(({ job_id: jobId, status }): JobReview => ({ jobId, status }));
+  return reviews.length === 0 ? {} : { reviews };
+}
+
+/** Where the commit of a job is that has ended. */
+async function changesPlaceOf({ database, clock }: HubDeps, { entry, row }: JobRecord) {
+  const { workspace_id: workspaceId, job_id: jobId, repo_id: repoId } = row;
+  if (hasNotEnded(entry.status) || commitOf(row) === null) return {};
+  const ended = { workspaceId, jobId, repoId, agentId: entry.agent_id };
+  const place = await findChangesPlace(database.reader, ended);
+  return place === null ? {} : { changesPlace: presentPlace(place, clock.nowMs()) };
 }
 
 /**

@@ -23,6 +23,23 @@ export function readRounds(
   );
 }
 
+/** The latest jobs that review a job of a piece of work, newest first. */
+export function listReviews(
+  reader: Reader,
+  workspaceId: string,
+  workJobId: string,
+  limit: number,
+): Promise<Pick<RoundRow, 'job_id' | 'status'>[]> {
+  return reader.allSql(
+    `SELECT j.job_id, e.status FROM jobs AS j
+     JOIN queue_entries AS e ON e.workspace_id = j.workspace_id AND e.entry_id = j.job_id
+     WHERE j.workspace_id = ? AND j.reviews_job_id IN (
+       SELECT job_id FROM jobs WHERE workspace_id = ? AND (job_id = ? OR work_job_id = ?))
+     ORDER BY j.job_id DESC LIMIT ?`,
+    [workspaceId, workspaceId, workJobId, workJobId, limit],
+  );
+}
+
 /** The messages to a job, oldest first. */
 export function listMessages(
   reader: Reader,

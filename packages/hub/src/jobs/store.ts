@@ -93,6 +93,15 @@ export function updateJobOutcome(tx: Tx, row: JobRow): void {
   });
 }
 
+/** Replaces the evidence of a job that has ended: its agent has shared more of its result. */
+export async function updateJobEvidence(
+  tx: Tx,
+  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
+  evidence: string,
+): Promise<void> {
+  await updateRows(tx, 'jobs', keyOf(row), { evidence });
+}
+
 /** Replaces the requirements, with the tool and the model that they name. */
 export async function updateJobRequirements(
   tx: Tx,

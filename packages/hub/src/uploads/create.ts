@@ -1,4 +1,5 @@
 import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
+import { findWaitingRequest } from '../agents/patch-requests.ts';
 import { timestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -77,7 +78,7 @@ export async function createUpload(
   };
 }
 
-/** Only the agent that holds a job may add to what its evidence can show. */
+/** Only the agent that holds a job, or was asked for its patch, adds to what evidence can show. */
 async function checkJob(
   tx: Tx,
   principal: Principal,
@@ -87,7 +88,11 @@ async function checkJob(
   if (principal.job !== null && principal.job.jobId !== job.jobId) {
     throw new HubError('NOT_ALLOWED', 'With a job token, uploads belong to the job of the token.');
   }
-  requireClaim(await requireEntryOfAgent(tx, principal, { workspaceId, ...job }), job);
+  const entry = await requireEntryOfAgent(tx, principal, { workspaceId, ...job });
+  if (principal.job === null && job.claimGeneration === undefined) {
+    if (await findWaitingRequest(tx, { workspaceId, ...job })) return;
+  }
+  requireClaim(entry, job);
 }
 
 async function signUploadUrl(

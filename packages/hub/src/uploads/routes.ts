@@ -10,6 +10,8 @@ import { contentDispositionOf, requireStoredUpload, signDownloadUrl } from './do
 import { presentUpload } from './present.ts';
 import { readPatch } from './read-patch.ts';
 import { receiveUpload } from './receive.ts';
+import { requestPatch } from './request-patch.ts';
+import { sharePatch } from './share-patch.ts';
 import { openSignedUrl } from './signed-url.ts';
 import { listUploads } from './store.ts';
 import { readUsage } from './usage.ts';
@@ -19,7 +21,7 @@ export function bindUploadRoutes(
   deps: UploadDeps,
   log: { error(message: string): void },
 ): void {
-  const { jobs, uploads } = endpoints;
+  const { uploads } = endpoints;
   const { urlKey, clock } = deps;
   api.bind(uploads.create, (input, { principal }) => createUpload(deps, principal, input));
   api.bind(uploads.delete, async (input, { principal }) => {
@@ -27,7 +29,7 @@ export function bindUploadRoutes(
     return { deleted: true as const };
   });
   bindReads(api, deps);
-  api.bind(jobs.patch, (input) => readPatch(deps, input));
+  bindPatches(api, deps);
   api.bindReceivedBytes(uploads.storeBytes, {
     prove: (query) => openSignedUrl(urlKey, 'PUT', query, clock.nowMs()),
     async receive(request, bytes) {
@@ -66,6 +68,18 @@ export function bindUploadRoutes(
       };
     },
   });
+}
+
+/** The patches of jobs. */
+function bindPatches(api: Api, deps: UploadDeps): void {
+  const { jobs } = endpoints;
+  api.bind(jobs.patch, (input) => readPatch(deps, input));
+  api.bind(jobs.requestPatch, async (input, { principal }) => ({
+    place: await requestPatch(deps, principal, input),
+  }));
+  api.bind(jobs.sharePatch, async (input, { principal }) => ({
+    request: await sharePatch(deps, principal, input),
+  }));
 }
 
 function bindReads(api: Api, { database, quotas }: UploadDeps): void {

@@ -49,6 +49,8 @@ const jobQuestions = (
     [jobs.activity, () => ({})],
     [jobs.searchLog, () => ({ text: 'x' })],
     [jobs.downloadLog, () => ({})],
+    [jobs.requestPatch, () => ({})],
+    [jobs.sharePatch, ({ agentId }: World) => ({ agentId, refusal: 'No.' })],
     [jobEvents.listForJob, () => ({})],
     [jobEvents.append, ({ agentId }: World) => ({ agentId, entries })],
   ] as const
@@ -237,6 +239,8 @@ const workspaceQuestions = [
   jobs.activity,
   jobs.searchLog,
   jobs.downloadLog,
+  jobs.requestPatch,
+  jobs.sharePatch,
   jobEvents.listForJob,
   jobEvents.append,
   agents.heartbeat,

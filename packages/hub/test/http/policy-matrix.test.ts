@@ -145,6 +145,8 @@ const verdicts = {
   jobsSearchLog: { ...readers, ownJob: 'ok' },
   jobsDownloadLog: { ...readers, ownJob: 'ok' },
   jobsPatch: { ...readers, ownJob: 'ok' },
+  jobsRequestPatch: enqueuers,
+  jobsSharePatch: { ...holders, ownJob: 'NOT_ALLOWED' },
   jobEventsListForJob: { ...readers, ownJob: 'ok' },
   jobEventsAppend: holders,
   jobTemplatesList: readers,

@@ -10,6 +10,8 @@ import {
   addSent,
   approvedAnyway,
   approveResult,
+  askForPatch,
+  finishOnRequest,
   finishWithCommit,
 } from './review-world.ts';
 import { upload } from './upload-setup.ts';
@@ -55,6 +57,8 @@ async function fillWork(
   if (endpoint === approve || endpoint === close) body.jobId = await finishWithCommit(world);
   if (endpoint === approve) Object.assign(body, approvedAnyway);
   if (endpoint === land) body.jobId = await approveResult(world);
+  if (endpoint === endpoints.jobs.requestPatch) body.jobId = await finishOnRequest(world);
+  if (endpoint === endpoints.jobs.sharePatch) body.jobId = await askForPatch(world);
   if (endpoint === endpoints.jobs.chooseVariant) {
     const { workspaceId, repoId } = world.home;
     const draft = { workspaceId, repoId, kind: 'work', prompt: 'Twice.' } as const;

@@ -89,7 +89,7 @@ export async function logDeviceIn(
 }
 
 /** The audit log of a workspace, as action and actor. */
-export async function listAudit(hub: TestHub, workspaceId: string) {
+export async function listAudit(hub: Pick<TestHub, 'database'>, workspaceId: string) {
   type Row = { action: string; actor: string; subject: string; data: string };
   return hub.database.reader.allSql<Row>(
     'SELECT action, actor, subject, data FROM audit_entries WHERE workspace_id = ? ORDER BY seq',

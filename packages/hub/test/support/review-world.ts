@@ -20,6 +20,22 @@ export async function finishWithCommit(world: World): Promise<string> {
   return jobId;
 }
 
+/** A job that has ended with a commit, whose agent shares its patch on request. */
+export async function finishOnRequest(world: World): Promise<string> {
+  const jobId = await finishWithCommit(world);
+  const { repoId } = world.home;
+  const capabilities = { canWrite: true, changesOnRequest: [repoId] };
+  await world.addAgent(world.home, 'home-machine', capabilities);
+  return jobId;
+}
+
+/** The same, and a member has asked. */
+export async function askForPatch(world: World): Promise<string> {
+  const jobId = await finishOnRequest(world);
+  await world.call(jobs.requestPatch, { workspaceId: world.home.workspaceId, jobId });
+  return jobId;
+}
+
 /** Its agent did not say how it was checked. */
 export const approvedAnyway = { commitSha: reviewed.commitSha, override: 'Read by hand.' };
 

@@ -329,7 +329,7 @@ function describeChange(
   const { path, added, removed } = change;
   if (share === 'names') return `  ${path}\n`;
   const stat = `  ${path} (+${added} −${removed})\n`;
-  if (share === 'stat') return stat;
+  if (share !== 'patch') return stat;
   const lines = (text: string, sign: string) =>
     text === '' ? '' : text.replace(/\n$/, '').replace(/^/gm, `  ${sign}`).concat('\n');
   const [before, after] = [redact(change.oldText), redact(change.newText)];

@@ -183,7 +183,7 @@ function describeEvent(
   styles: Styles,
   width: number,
 ): string | null {
-  const { dim, cyan, yellow } = styles;
+  const { dim, cyan, green, yellow } = styles;
   const about = (jobId: string, text: string) => aboutJob(jobId, text, styles);
   switch (event.type) {
     case 'job-claimed': {
@@ -197,6 +197,14 @@ function describeEvent(
       const message = truncateText(oneLine(event.message), width - LEAD_WIDTH - LAST_COLUMN);
       return `${dim('·')} ${about(event.jobId, dim(message))}`;
     }
+    case 'patch-asked': {
+      const who = oneLine(event.askedBy);
+      return `${cyan('?')} ${about(event.jobId, `${who} asks for its changes`)}`;
+    }
+    case 'patch-shared':
+      return `${green('✔')} ${about(event.jobId, 'its changes are shared')}`;
+    case 'patch-refused':
+      return `${yellow('◆')} ${about(event.jobId, `not shared: ${oneLine(event.message)}`)}`;
     case 'job-stopping':
       return `${yellow('■')} ${about(event.jobId, `stopping: ${oneLine(event.why)}`)}`;
     default:

@@ -32,6 +32,21 @@ export interface ReviewCommentsTable {
   resolved_by_name: string | null;
 }
 
+export interface PatchRequestsTable {
+  workspace_id: string;
+  job_id: string;
+  /** The agent of the job when it was asked. */
+  agent_id: string;
+  asked_by_id: string;
+  asked_by_name: string | null;
+  asked_at: number;
+  /** Null: the agent has not answered. */
+  answered_at: number | null;
+  /** Why the agent does not share it. */
+  refusal: string | null;
+}
+
 export interface ReviewSchema {
+  patch_requests: PatchRequestsTable;
   review_comments: ReviewCommentsTable;
 }

@@ -311,6 +311,8 @@ export interface JobsTable {
   variant_chosen: Flag | null;
   /** The round whose commit the job lands; null: it is no landing. */
   lands_job_id: string | null;
+  /** The job whose commit this one reviews. */
+  reviews_job_id: string | null;
   /** How its piece of work has ended; null: it is open. */
   work_ended: 'landed' | 'closed' | null;
 }

@@ -212,7 +212,7 @@ const tool = mapOf(toolKeys, renamedKeys.tool, (values, place, node) => {
 
 const share = mapOf({
   approvals: oneOf(['full', 'command', 'digest']),
-  changes: oneOf(['names', 'stat', 'patch']),
+  changes: oneOf(['names', 'stat', 'on-request', 'patch']),
 });
 
 const landing = mapOf({ into: text, by: oneOf(landingWays), push: toggle });

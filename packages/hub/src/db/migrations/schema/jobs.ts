@@ -39,6 +39,7 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     variant_of TEXT,
     variant_chosen INTEGER,
     lands_job_id TEXT,
+    reviews_job_id TEXT,
     work_ended TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
@@ -134,6 +135,8 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     WHERE variant_of IS NOT NULL`,
   `CREATE INDEX jobs_by_landed ON jobs (workspace_id, lands_job_id)
     WHERE lands_job_id IS NOT NULL`,
+  `CREATE INDEX jobs_by_reviewed ON jobs (workspace_id, reviews_job_id, job_id)
+    WHERE reviews_job_id IS NOT NULL`,
   // By which lists leave out the jobs of works that have ended, without reading their long rows.
   'CREATE INDEX jobs_ended ON jobs (workspace_id, job_id) WHERE work_ended IS NOT NULL',
   'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
@@ -211,6 +214,20 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     landed TEXT,
     PRIMARY KEY (workspace_id, work_job_id)
   )`,
+  // Members ask the agents of ended jobs for their patches.
+  `CREATE TABLE patch_requests (
+    workspace_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    asked_by_id TEXT NOT NULL,
+    asked_by_name TEXT,
+    asked_at BIGINT NOT NULL,
+    answered_at BIGINT,
+    refusal TEXT,
+    PRIMARY KEY (workspace_id, job_id)
+  )`,
+  `CREATE INDEX patch_requests_waiting ON patch_requests (workspace_id, agent_id)
+    WHERE answered_at IS NULL`,
   // Comments of people on lines of a result; without a number they are drafts.
   `CREATE TABLE review_comments (
     workspace_id TEXT NOT NULL,
