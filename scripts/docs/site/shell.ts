@@ -17,8 +17,8 @@ export interface MadePage {
 }
 
 /**
- * The whole HTML of a page. It loads nothing but the site's own files. Without a script it lacks the
- * search and the buttons that copy.
+ * The whole HTML of a page. It loads nothing but the site's own files. Without scripts it has
+ * neither the search nor the buttons that copy.
  */
 export function writeShell(page: ShellPage, reference: readonly MadePage[]): string {
   const title = page.path === '' ? 'Signalbox documentation' : `${page.title} – Signalbox`;

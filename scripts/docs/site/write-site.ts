@@ -67,7 +67,7 @@ export async function writeSite(root: string, outDir: string): Promise<void> {
   }
 }
 
-/** What the search of the site finds: the text under one heading. */
+/** The text under one heading: the search of the site finds these. */
 interface SearchSection {
   /** The address, with the anchor of the heading. */
   id: string;

@@ -24,7 +24,7 @@ interface KnownBranch {
   baseSha: string;
   /** It may be at the origin only. */
   isPushed: boolean;
-  /** Where an earlier attempt of the round began, whose files are continued; null: there is none. */
+  /** Where the attempt began whose files this one continues; null: it has new files. */
   begunAt: string | null;
 }
 

@@ -9,7 +9,7 @@ export interface ProcessRecord {
   /** The worktree of the attempt. */
   worktree: string;
   mark: string;
-  /** Where the report of its tools is kept for the next attempt; absent: that begins anew. */
+  /** Where the report of its tools is kept for the next attempt; absent: that has a new session. */
   reportTo?: string;
   pid: number | null;
   startedAt: string | null;

@@ -58,7 +58,7 @@ export interface ToolSession extends SessionMemory {
   readonly worktree: string;
   readonly evidenceDir: string;
   readonly attachments: string;
-  /** What the tools of an attempt had noted when its agent was killed; may be absent. */
+  /** The report of the attempt whose agent was killed. The file may be absent. */
   readonly reportFile: string;
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */

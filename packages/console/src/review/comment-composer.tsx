@@ -98,7 +98,7 @@ export function CommentComposer(props: CommentComposerProps) {
   );
 }
 
-/** Gives the focus to the field, and at the end back to the line: the next keys go on from there. */
+/** Gives the focus to the field, and at the end back to the line, where the next keys continue. */
 function useFocusWhileOpen(field: RefObject<HTMLElement | null>): void {
   const opener = useRef<Element>(null);
   useLayoutEffect(() => {

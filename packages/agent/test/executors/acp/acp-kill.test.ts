@@ -81,8 +81,8 @@ test('a round whose parts are killed continues in the session and on the branch 
 });
 
 const reviewMoments = [
-  'when the comments are sent and nobody has the round',
-  'when the tool has changed the lines and works on',
+  'when the comments are sent and the round is not claimed',
+  'when the tool has changed the lines and still works',
   'when the commits are on the branch and the hub does not know',
 ] as const;
 
@@ -222,7 +222,7 @@ class KillScene {
     assert.equal(log.filter((line) => mark('prompt').test(line)).length, 1, 'it was told once');
   }
 
-  /** Two comments on a line of its own each: one is changed, and the tool disagrees with the other. */
+  /** Two comments on two lines: one is changed, and the tool disagrees with the other. */
   async playReview(
     part: Part,
     moment: (typeof reviewMoments)[number],
