@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createCommandExecutor, startAgent } from '@signalbox/agent';
 import { createClient } from '@signalbox/sdk';
 import type { Bench } from '../bench.ts';
@@ -164,6 +165,8 @@ async function startJobs(world: HubWorld, place: string, clone: string) {
         return jobId;
       }),
     );
+    // Their worktrees are kept once nothing holds them.
+    while (agent.heldJobIds().length > 0) await wait(20);
     return jobIds.map((jobId) => {
       const startedMs = Number(readFileSync(noteOf(jobId), 'utf8')) / 1e6;
       return startedMs - (claimedMs.get(jobId) ?? Number.NaN);

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
-import { askGit, type GitOptions, runGit } from './git.ts';
+import { askGit, type GitOptions, gitEnvironment, runGit } from './git.ts';
 import { findCloneRoot, type Mirror, type Settings, settingOf, withMirror } from './git-mirror.ts';
+import { hasOtherAttributes, isClean, takeWarm, type WarmWorktrees } from './warm-worktrees.ts';
 
 /**
  * The repository and checkout of one attempt. All of `path` belongs to the tool, its `.git` too: a
@@ -32,9 +33,16 @@ export function branchOf(key: string): string {
   return `signalbox/${key}`;
 }
 
-/** Creates the repository of an attempt, on its branch, with the files of its first commit. */
-export async function createWorktree(worktree: Worktree, signal?: AbortSignal): Promise<Worktree> {
-  const { mirror, path, branch, baseSha, user } = worktree;
+/**
+ * Creates the repository of an attempt, on its branch, with the files of its first commit: those of
+ * a warm worktree, if there is one, or new ones.
+ */
+export async function createWorktree(
+  worktree: Worktree,
+  warm: WarmWorktrees | null = null,
+  signal?: AbortSignal,
+): Promise<Worktree> {
+  const { mirror, path, evidenceDir, branch, baseSha, user } = worktree;
   const inMirror = { gitDir: mirror.gitDir, signal };
   const ref = `refs/heads/${branch}`;
   // The mirror's branch keeps the objects that the attempt borrows.
@@ -53,13 +61,35 @@ export async function createWorktree(worktree: Worktree, signal?: AbortSignal): 
     ['core.bare', 'false'],
     ['core.logAllRefUpdates', 'true'],
   ];
-  await createRepository(worktree, gitDir, [...form, ...own, ...ofTool]);
-  await writeFile(join(gitDir, 'packed-refs'), `${refs}${baseSha} ${ref}\n`);
-  await writeFile(join(gitDir, 'HEAD'), `ref: ${ref}\n`);
-  await runGit([`--work-tree=${path}`, 'read-tree', '--reset', '-u', baseSha], {
-    ...{ gitDir, cwd: path, signal },
-  });
+  const files = { path, gitDir: evidenceDir };
+  const index = join(evidenceDir, 'index');
+  async function fill(): Promise<void> {
+    await createRepository(worktree, gitDir, [...form, ...own, ...ofTool]);
+    await writeFile(join(gitDir, 'packed-refs'), `${refs}${baseSha} ${ref}\n`);
+    await writeFile(join(gitDir, 'HEAD'), `ref: ${ref}\n`);
+    await runGit([`--work-tree=${path}`, 'read-tree', '--reset', '-u', baseSha], {
+      ...{ gitDir, cwd: path, signal },
+      exactEnv: { ...gitEnvironment({}), GIT_INDEX_FILE: index },
+    });
+  }
+  async function fillWarm(): Promise<boolean> {
+    if (warm === null || !(await takeWarm(warm, files))) return false;
+    if (await hasOtherAttributes(files, baseSha)) return false;
+    await fill();
+    return await isClean(files);
+  }
+  for (const before of [path, evidenceDir]) if (existsSync(before)) await removeToolTree(before);
   await createEvidenceDirectory(worktree, settings);
+  if (!(await fillWarm())) {
+    await removeToolTree(path);
+    await rm(index, { force: true });
+    await fill();
+  }
+  const toolIndex = join(gitDir, 'index');
+  await copyFile(index, toolIndex);
+  const { atime, mtimeMs } = await stat(index);
+  // Git looks again at files that are not older than its index, so the copy may not be newer.
+  await utimes(toolIndex, atime, Math.floor(mtimeMs / 1_000));
   await giveToUser(path, user);
   return worktree;
 }

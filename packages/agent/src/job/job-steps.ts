@@ -12,7 +12,14 @@ import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
-import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork, type Round } from './job-work.ts';
+import {
+  ENVIRONMENT_RETRY,
+  JobFailure,
+  JobStopped,
+  type JobWork,
+  type Round,
+  warmWorktreesFor,
+} from './job-work.ts';
 import { recordProcess } from './process-record.ts';
 import { openRound } from './round.ts';
 
@@ -129,6 +136,7 @@ async function checkOut(work: JobWork): Promise<void> {
   }
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
+    warmWorktreesFor(work),
     signal,
   );
   await work.session?.keepBase(begin, work.branch);
