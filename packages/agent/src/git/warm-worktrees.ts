@@ -99,7 +99,8 @@ async function moveClean(aside: Files, place: string, name: string): Promise<boo
   await mkdir(files.path, { recursive: true, mode: 0o700 });
   const tops = [...tracked.keys()].map((file) => file.split('/', 1)[0] ?? '');
   const names = [...new Set(tops)].map((top) => Buffer.from(top, 'latin1').toString('utf8'));
-  // Into a new directory: a process that is confined to the old one stays behind.
+  // Into a new directory: a process that is confined to the old one stays behind. Moving a file
+  // changes its ctime, so the few at the top are written again.
   await moveToolEntries(aside.path, files.path, names);
   if (await isReached(name, sinceMs)) return false;
   await removeEntries(files.path, (await compare(files, tracked)).others);

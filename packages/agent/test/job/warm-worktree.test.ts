@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { repoId, type Setup, setup } from '../support/harness.ts';
+import { git, repoId, type Setup, setup } from '../support/harness.ts';
 
 /** Notes which file on the disk the job found, and what it found beside it. */
 const command = `
-  ls -i README.md | cut -d' ' -f1 >> "$NOTES"; ls -A >> "$NOTES"
+  ls -i src/one.ts | cut -d' ' -f1 >> "$NOTES"; ls -A >> "$NOTES"
   mkdir -p node_modules/.bin; echo evil > node_modules/.bin/tsc; echo node_modules > .git/info-exclude
   git config core.fsmonitor "touch $NOTES.pwned"; echo changed > new.txt
 `;
 
-async function runTwo({ directory, hub, start }: Setup, options: { warmWorktrees?: number }) {
+async function runTwo(
+  { directory, clone, hub, start }: Setup,
+  options: { warmWorktrees?: number },
+) {
+  mkdirSync(join(clone, 'src'));
+  writeFileSync(join(clone, 'src/one.ts'), 'one\n');
+  git(clone, 'add', '.');
+  git(clone, 'commit', '--quiet', '-m', 'More');
   const notes = join(directory, 'notes');
   const agent = await start(command, { env: { ...process.env, NOTES: notes }, ...options });
   for (const _ of [1, 2]) {
@@ -26,9 +33,9 @@ async function runTwo({ directory, hub, start }: Setup, options: { warmWorktrees
 test('a job gets the worktree of an earlier one, without anything that it left', async (t) => {
   const parts = await setup(t);
   const [first, ...others] = await runTwo(parts, {});
-  const found = ['.git', 'README.md'];
+  const found = ['.git', 'README.md', 'src'];
   // Where nobody can look at processes, each job gets new files.
-  const second = process.platform === 'linux' ? first : others[2];
+  const second = process.platform === 'linux' ? first : others[3];
   assert.deepEqual(others, [...found, second, ...found]);
 });
 
