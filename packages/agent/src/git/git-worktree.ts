@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
-import { askGit, type GitOptions, gitEnvironment, runGit } from './git.ts';
+import { askGit, GitError, type GitOptions, gitEnvironment, runGit } from './git.ts';
 import { findCloneRoot, type Mirror, type Settings, settingOf, withMirror } from './git-mirror.ts';
-import { hasOtherAttributes, isClean, takeWarm, type WarmWorktrees } from './warm-worktrees.ts';
+import { hasOtherAttributes, takeWarm, type WarmWorktrees } from './warm-worktrees.ts';
 
 /**
  * The repository and checkout of one attempt. All of `path` belongs to the tool, its `.git` too: a
@@ -67,7 +67,8 @@ export async function createWorktree(
     await createRepository(worktree, gitDir, [...form, ...own, ...ofTool]);
     await writeFile(join(gitDir, 'packed-refs'), `${refs}${baseSha} ${ref}\n`);
     await writeFile(join(gitDir, 'HEAD'), `ref: ${ref}\n`);
-    await runGit([`--work-tree=${path}`, 'read-tree', '--reset', '-u', baseSha], {
+    const write = ['read-tree', '--reset', '-u', baseSha];
+    await runGit([`--work-tree=${path}`, ...everyChange, ...write], {
       ...{ gitDir, cwd: path, signal },
       exactEnv: { ...gitEnvironment({}), GIT_INDEX_FILE: index },
     });
@@ -75,8 +76,14 @@ export async function createWorktree(
   async function fillWarm(): Promise<boolean> {
     if (warm === null || !(await takeWarm(warm, files))) return false;
     if (await hasOtherAttributes(files, baseSha)) return false;
-    await fill();
-    return await isClean(files);
+    try {
+      await fill();
+      return true;
+    } catch (error) {
+      // New files show whether it was because of the old ones.
+      if (error instanceof GitError) return false;
+      throw error;
+    }
   }
   for (const before of [path, evidenceDir]) if (existsSync(before)) await removeToolTree(before);
   await createEvidenceDirectory(worktree, settings);
@@ -93,6 +100,12 @@ export async function createWorktree(
   await giveToUser(path, user);
   return worktree;
 }
+
+/** The person's configuration may not hide that a file was changed, nor divide the index. */
+const everyChange = [
+  ...['-c', 'core.trustctime=true', '-c', 'core.checkStat=default', '-c', 'core.ignoreStat=false'],
+  ...['-c', 'core.splitIndex=false', '-c', 'core.sparseCheckout=false'],
+];
 
 /** How a repository is stored; git looks at the file system once, when it makes the mirror. */
 const formSettings =

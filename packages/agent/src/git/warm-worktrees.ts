@@ -14,9 +14,9 @@ import { askGit, GitError, type GitOptions, runGit } from './git.ts';
  * `warm/<repository>/<name>/`, each with `worktree/` and the `index` of its files. Only files that
  * git tracks are in there, and none of the tool's `.git`.
  *
- * What a tool has left is compared with an index of the agent's, made before the tool began: a
- * file that was written to has another time of change (ctime), which only root can set, and is
- * written again. Whatever cannot be proved clean is deleted.
+ * What a tool has left is compared with an index of the agent's, made before the tool began. A path
+ * that it does not have is deleted. A file that was written to has another time of change (ctime),
+ * which only root can set: git writes it again for the next job.
  */
 export interface WarmWorktrees {
   /** The folder of the repository. */
@@ -59,7 +59,7 @@ function indexOf({ gitDir }: Files): string {
  * Moves a worktree whose job has ended out of the directory of its attempt, which is deleted as
  * soon as the hub has the result.
  *
- * @returns null: the tool has removed it.
+ * @returns null: it cannot be moved, for instance because the tool has removed it.
  */
 export async function setAside(warm: WarmWorktrees, from: Files): Promise<Files | null> {
   const place = join(warm.path, `${randomName()}${ASIDE}`);
@@ -67,13 +67,13 @@ export async function setAside(warm: WarmWorktrees, from: Files): Promise<Files 
   await mkdir(place, { recursive: true, mode: 0o700 });
   try {
     await rename(from.path, aside.path);
+    await rename(from.gitDir, aside.gitDir);
+    return aside;
   } catch (error) {
-    await rm(place, { recursive: true });
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if (!isRefusal(error)) throw error;
+    await removeToolTree(place);
+    return null;
   }
-  await rename(from.gitDir, aside.gitDir);
-  return aside;
 }
 
 /** Keeps the files of a worktree that was set aside, if they can be proved clean. */
@@ -103,7 +103,7 @@ async function moveClean(aside: Files, place: string, name: string): Promise<boo
   // changes its ctime, so the few at the top are written again.
   await moveToolEntries(aside.path, files.path, names);
   if (await isReached(name, sinceMs)) return false;
-  await removeEntries(files.path, (await compare(files, tracked)).others);
+  await removeEntries(files.path, await listOthers(files, tracked));
   // Last: without an index it is incomplete.
   await rename(indexOf(aside), join(place, 'index'));
   return true;
@@ -114,8 +114,8 @@ function randomName(): string {
 }
 
 /**
- * Puts a kept worktree into the place of a new one, and its index to `index`. Both are then for
- * `read-tree --reset -u` to bring to the commit.
+ * Puts the files of a kept worktree into the place of a new one, and their index into its git
+ * directory, for `read-tree --reset -u` to bring both to a commit.
  *
  * @returns false: there is none.
  */
@@ -144,23 +144,6 @@ export async function hasOtherAttributes(files: Files, baseSha: string): Promise
   const attributes = ':(glob)**/.gitattributes';
   const question = ['diff-index', '--cached', '--quiet', baseSha, '--', attributes];
   return (await askGit(question, gitOf(files))) === null;
-}
-
-/**
- * Whether a worktree has exactly the files of its index, and nothing has touched them since git
- * wrote them.
- */
-export async function isClean(files: Files): Promise<boolean> {
-  try {
-    const tracked = await readIndex(files);
-    const { others, missing } = await compare(files, tracked);
-    if (others.length > 0 || missing > 0) return false;
-    const changed = ['diff-files', '--quiet', '--ignore-submodules=all'];
-    return (await askGit(changed, gitOf(files))) !== null;
-  } catch (error) {
-    if (isRefusal(error)) return false;
-    throw error;
-  }
 }
 
 /** Their names; one without an index is incomplete. */
@@ -230,27 +213,21 @@ async function readIndex(files: Files): Promise<Map<string, Kind>> {
   );
 }
 
-/** Compares what is there with an index, without following a link: `others` are to be deleted. */
-async function compare(
-  { path }: Files,
-  tracked: ReadonlyMap<string, Kind>,
-): Promise<{ others: string[]; missing: number }> {
+/** Lists what an index does not have, or has as something else, without following a link. */
+async function listOthers({ path }: Files, tracked: ReadonlyMap<string, Kind>): Promise<string[]> {
   const folders = foldersOf(tracked);
-  const all = ['.', '-mindepth', '1', '-path', './.git', '-prune', '-o'];
-  const listed = await run('find', [...all, '-printf', '%y %n %m %P\\0'], path);
+  const listed = await run('find', ['.', '-mindepth', '1', '-printf', '%y %n %m %P\\0'], path);
   const others: string[] = [];
-  let known = 0;
   for (const line of listed.split('\0').slice(0, -1)) {
     const [kind = '', names = '', mode = ''] = line.split(' ', 3);
     const name = line.slice(kind.length + names.length + mode.length + 3);
     if (name.startsWith(`${others.at(-1)}/`)) continue;
-    const isTracked = tracked.get(name) === kind;
+    const isKnown = tracked.get(name) === kind || (kind === 'd' && folders.has(name));
     // A second name of a file may be anywhere, and a folder that anybody may write to stays one.
     const isShared = kind === 'd' ? (Number.parseInt(mode, 8) & 0o002) !== 0 : names !== '1';
-    if (isShared || !(isTracked || (kind === 'd' && folders.has(name)))) others.push(name);
-    else if (isTracked) known += 1;
+    if (isShared || !isKnown) others.push(name);
   }
-  return { others, missing: tracked.size - known };
+  return others;
 }
 
 function foldersOf(tracked: ReadonlyMap<string, Kind>): Set<string> {

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GitError } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { createWorktree } from '../git/git-worktree.ts';
@@ -139,6 +141,9 @@ async function checkOut(work: JobWork): Promise<void> {
     warmWorktreesFor(work),
     signal,
   );
+  if (existsSync(join(path, '.gitmodules'))) {
+    await work.log.note('signalbox: submodules are not checked out; their folders are empty.');
+  }
   await work.session?.keepBase(begin, work.branch);
 }
 
