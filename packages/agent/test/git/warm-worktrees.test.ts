@@ -34,9 +34,16 @@ writeFileSync(
   join(home, '.gitconfig'),
   '[core]\n\ttrustctime = false\n\tcheckStat = minimal\n\tsplitIndex = true\n',
 );
+const environment = { ...process.env };
 process.env.HOME = home;
 delete process.env.XDG_CONFIG_HOME;
-after(() => rmSync(home, { recursive: true, force: true }));
+after(() => {
+  for (const name of ['HOME', 'XDG_CONFIG_HOME']) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+  rmSync(home, { recursive: true, force: true });
+});
 
 interface Place {
   directory: string;
