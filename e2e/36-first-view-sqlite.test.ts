@@ -8,8 +8,10 @@ import { configOf } from './hub-database.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { lendSession, type SignedIn } from './person.ts';
 
-/** Of a page and what it reads, from the address to the last row. */
+/** Calls of the hub, from the address to the last row. */
 const CALLS_MAX = 12;
+/** The page itself, scripts, styles, fonts and icons. */
+const FILES_MAX = 10;
 
 const { hub, browser } = usePagePlace({ after });
 const owner = ownerOf('first-view');
@@ -37,7 +39,7 @@ describe('the first view of a page', { skip: browserMissing }, () => {
 
   const pages = { jobs: 'The first job', inbox: 'Which port?' };
   for (const [path, text] of Object.entries(pages)) {
-    it(`of ${path} takes at most ${CALLS_MAX} calls, none of them twice`, async () => {
+    it(`of ${path} takes at most ${CALLS_MAX} calls and ${FILES_MAX} files, none twice`, async () => {
       const visit = await openVisit(browser, hub.baseUrl, {
         viewport: { width: 1280, height: 800 },
       });
@@ -58,13 +60,16 @@ describe('the first view of a page', { skip: browserMissing }, () => {
       // The first message of the stream has arrived: what it makes old is being read.
       await page.getByRole('status', { name: 'live' }).waitFor();
       while (open.size > 0) await visit.context.waitForEvent('requestfinished');
-      const calls = begun.filter((request) => request.startsWith('/console-api/'));
+      const isCall = (request: string) => request.startsWith('/console-api/');
+      const calls = begun.filter(isCall);
+      const files = begun.filter((request) => !isCall(request));
       assert.deepEqual(
         begun.filter((request, at) => begun.indexOf(request) !== at),
         [],
         'read twice',
       );
       assert.ok(calls.length <= CALLS_MAX, calls.join('\n'));
+      assert.ok(files.length <= FILES_MAX, files.join('\n'));
       assert.deepEqual(visit.troubles, []);
     });
   }

@@ -84,7 +84,10 @@ test('the inbox lists open questions with deadline and job, and fits narrow term
     const { output } = await onTerminal(columns, ['inbox']).ended;
     assert.notEqual(output, stripVTControlCharacters(output), 'it has colours');
     const lines = stripVTControlCharacters(output).split(/\r?\n/);
-    assert.match(lines.join('\n'), new RegExp(`${id.slice(-8)} .*2h \\d+m.*${jobId.slice(-8)}`));
+    assert.match(
+      lines.join('\n'),
+      new RegExp(`${id.slice(-8)} .*A rather long question th.*2h \\d+m`),
+    );
     for (const line of lines) assert.ok(line.length <= columns, line);
   }
   await json(['answer', id, '--dismiss']);

@@ -107,7 +107,7 @@ test('a table fits the terminal by cutting its flexible column', () => {
   assert.ok(lines[1]?.endsWith('x…  end'));
 });
 
-test('a table leaves out optional columns, from the last, where not all fit', () => {
+test('where not all columns fit, those without content go first, then optional ones, from the last', () => {
   const print = (columns: number) => {
     const lines: string[] = [];
     // A partial Io with the members that tables use.
@@ -122,6 +122,7 @@ test('a table leaves out optional columns, from the last, where not all fit', ()
         { title: 'ID', text: ({ id }) => id },
         { title: 'KIND', text: () => 'code_change', isOptional: true },
         { title: 'TEXT', text: ({ text }) => text, isFlexible: true },
+        { title: 'DEADLINE', text: () => '–' },
         { title: 'AGENT', text: () => 'a'.repeat(20), isOptional: true },
       ],
       [{ id: 'a1', text: 'x'.repeat(100) }],
@@ -129,9 +130,10 @@ test('a table leaves out optional columns, from the last, where not all fit', ()
     for (const line of lines) assert.ok(line.length <= columns, line);
     return lines[0]?.replace(/ +/g, ' ');
   };
-  assert.equal(print(Infinity), 'ID KIND TEXT AGENT');
-  assert.equal(print(55), 'ID KIND TEXT AGENT');
-  assert.equal(print(54), 'ID KIND TEXT');
+  assert.equal(print(Infinity), 'ID KIND TEXT DEADLINE AGENT');
+  assert.equal(print(81), 'ID KIND TEXT DEADLINE AGENT');
+  assert.equal(print(80), 'ID KIND TEXT AGENT');
+  assert.equal(print(70), 'ID KIND TEXT');
   assert.equal(print(30), 'ID TEXT');
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Job, ListedJob, ListedUncertainty, ToolCall, Uncertainty } from '@signalbox/contract';
+import { orderJobs } from '../src/commands/watch/watch-feed.ts';
 import { renderScreen } from '../src/commands/watch/watch-screen.ts';
 import {
   firstState,
@@ -72,6 +73,23 @@ function press(from: WatchState, ...keys: Key[]) {
 }
 
 const opened: WatchState = { ...firstState, open: openQuestion(asked, choicesOf(asked)) };
+
+test('running and failed jobs stand above many that wait, though the last jobs contain them too', () => {
+  const running = [job(1, 'running', 'Runs')];
+  const failed = [1, 2, 3, 4].map((index) => job(20 + index, 'failed', 'Has failed'));
+  const blocked = Array.from({ length: 80 }, (_, index) => job(100 + index, 'blocked', 'Waits'));
+  const latest = [...blocked.slice(0, 50), ...running, ...failed];
+  const ordered = orderJobs({ running, failed, blocked, latest });
+  assert.deepEqual(ordered.map(({ status }) => status).slice(0, 5), [
+    'running',
+    'failed',
+    'failed',
+    'failed',
+    'blocked',
+  ]);
+  assert.deepEqual(new Set(ordered), new Set([...running, ...failed, ...blocked]));
+  assert.equal(ordered.length, 85);
+});
 
 test('each line is shorter than the screen, at every size, in every state', () => {
   const long = { ...asked, prompt: `${'word '.repeat(500)}\n${'健'.repeat(300)}` };

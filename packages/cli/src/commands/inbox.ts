@@ -120,7 +120,12 @@ function printQuestions(
         text: ({ waitingJobs = 0 }) => (waitingJobs === 0 ? '–' : String(waitingJobs)),
         isOptional: true,
       },
-      { title: 'JOB', text: ({ jobId }) => (jobId ? shortId(jobId) : '–'), style: styles.dim },
+      {
+        title: 'JOB',
+        text: ({ jobId }) => (jobId ? shortId(jobId) : '–'),
+        style: styles.dim,
+        isOptional: true,
+      },
       { title: 'AGE', text: ({ createdAt }) => formatAge(createdAt, nowMs), style: styles.dim },
       {
         title: 'REPOSITORY',

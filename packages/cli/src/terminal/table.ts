@@ -14,6 +14,10 @@ export interface Column<Row> {
 
 const GAP = '  ';
 const FLEXIBLE_WIDTH_MIN = 16;
+/** So much of a title says which job or question it is; other columns make room for it. */
+const FLEXIBLE_WIDTH_GOOD = 32;
+/** A cell of a row that has nothing there. */
+const EMPTY = '–';
 
 /** Prints rows in aligned columns with titles, within the width of the terminal. */
 export function printTable<Row>(
@@ -49,7 +53,10 @@ export function printTable<Row>(
   }
 }
 
-/** Drops optional columns, from the last, until the others fit with a readable flexible column. */
+/**
+ * Drops columns until the others fit with a readable flexible column: first those in which no row
+ * has anything, then optional ones, from the last.
+ */
 function fittingColumns<Row>(
   io: Io,
   columns: readonly Column<Row>[],
@@ -58,13 +65,15 @@ function fittingColumns<Row>(
   const needed = columns.reduce(
     (sum, { title, text, isFlexible }) => {
       const widest = Math.max(textWidth(title), ...rows.map((row) => textWidth(text(row))));
-      return sum + (isFlexible ? Math.min(widest, FLEXIBLE_WIDTH_MIN) : widest);
+      return sum + (isFlexible ? Math.min(widest, FLEXIBLE_WIDTH_GOOD) : widest);
     },
     GAP.length * (columns.length - 1),
   );
-  const dropped = columns.findLastIndex(({ isOptional }) => isOptional);
-  if (needed <= io.columns || dropped === -1) return columns;
-  return fittingColumns(io, columns.toSpliced(dropped, 1), rows);
+  if (needed <= io.columns) return columns;
+  const empty = columns.findLastIndex(({ text }) => rows.every((row) => text(row) === EMPTY));
+  const optional = columns.findLastIndex(({ isOptional }) => isOptional);
+  const dropped = empty === -1 ? optional : empty;
+  return dropped === -1 ? columns : fittingColumns(io, columns.toSpliced(dropped, 1), rows);
 }
 
 /**

@@ -93,12 +93,19 @@ async function readLists({ client, workspaceId }: HubSession, signal: AbortSigna
       client.jobs.counts({ workspaceId }, { signal }),
       client.uncertainties.inbox({ workspaceId, limit: QUESTIONS_MAX }, { signal }),
     ]);
+  return { jobs: orderJobs({ running, failed, blocked, latest }), questions, counts, capped };
+}
+
+type JobLists = Record<'running' | 'failed' | 'blocked' | 'latest', readonly ListedJob[]>;
+
+/** Each job once, where it comes first: one that changes between two reads is in two lists. */
+export function orderJobs({ running, failed, blocked, latest }: JobLists): ListedJob[] {
   const ordered = [
     ...running.slice(0, RUNNING_FIRST),
     ...failed.slice(0, FAILED_FIRST),
     ...[...running, ...blocked, ...latest],
   ];
-  // A job that changes between two reads is shown once, as it was read first.
-  const jobs = [...new Map(ordered.toReversed().map((job) => [job.jobId, job])).values()];
-  return { jobs: jobs.toReversed(), questions, counts, capped };
+  const byId = new Map<string, ListedJob>();
+  for (const job of ordered) if (!byId.has(job.jobId)) byId.set(job.jobId, job);
+  return [...byId.values()];
 }
