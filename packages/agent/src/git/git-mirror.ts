@@ -163,7 +163,7 @@ export async function findCloneRoot(path: string, git: GitOptions = {}): Promise
 export type Settings = [name: string, value: string][];
 
 /** Lists the settings that git has at a place, the last value of a name last. */
-export async function readSettings(
+async function readSettings(
   git: GitOptions,
   from: readonly string[] = [],
 ): Promise<Settings> {

@@ -40,7 +40,7 @@ const LIST_MS_MAX = 10 * 60_000;
 const LIST_BYTES_MAX = 256 * 1024 * 1024;
 
 /** The files of a worktree, and a git directory of the agent with the index of them. */
-export interface Files {
+interface Files {
   path: string;
   gitDir: string;
 }
