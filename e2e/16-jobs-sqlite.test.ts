@@ -69,6 +69,8 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     for (const outcome of ['done', 'failed', 'blocked', 'running'] as const) {
       const jobId = await enqueue(`A job that is ${outcome}`);
       await client.jobs.claimNext({ workspaceId, agentId, leaseMs: 3_600_000 });
+      const entries = [{ logSeq: 1, message: `connect EREFUSED in ${outcome}\n` }];
+      await client.jobEvents.append({ workspaceId, jobId, agentId, entries });
       if (outcome === 'running') continue;
       const usage = { costUsd: 1.25 };
       const said = outcome === 'failed' ? { message: 'The tests fail.\nAll of them.' } : {};
@@ -140,6 +142,16 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     await row('Queued job number 3').waitFor();
     await row('Queued job number 2').waitFor({ state: 'detached' });
     assert.equal(await rows().count(), 1);
+    await page.getByLabel('Search jobs').fill('all of them');
+    await row('A job that is failed').waitFor();
+    await page.getByLabel('Search jobs').fill('EREFUSED in done');
+    await page.getByRole('button', { name: 'Search the logs' }).click();
+    await row('A job that is done').waitFor();
+    assert.equal(await rows().count(), 1);
+    await page.reload();
+    await row('A job that is done').waitFor();
+    await page.getByRole('button', { name: 'In logs', pressed: true }).click();
+    await page.getByText('No job matches these filters.').waitFor();
     await page.goto(`${jobsPath}?status=failed&kind=pr_review&since=7d`);
     await page.getByText('No job matches these filters.').waitFor();
     await audit('no-match');

@@ -58,7 +58,7 @@ describe('the palette', { skip: browserMissing }, () => {
     };
     await choose('search jobs', /Search the jobs/);
     await page
-      .locator('input[type=search]:focus, input[placeholder^="Search titles"]:focus')
+      .locator('input[type=search]:focus, input[placeholder^="Search jobs"]:focus')
       .waitFor();
     await choose('paginate the', /Paginate the invoices/);
     await page.waitForURL(`**${home}/jobs/${jobId}*`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import type { ReviewComment } from '@signalbox/contract';
 import { configFlag } from './cli-process.ts';
 import { git } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
@@ -10,7 +11,7 @@ import { callConsole } from './person.ts';
 import { processesOf } from './tools/acp-bench.ts';
 import { toolMissing } from './tools/install-tool.ts';
 import { logOf, startToolBench, type ToolBench } from './tools/tool-bench.ts';
-import { hang, native, say } from './tools/turns.ts';
+import { hang, native, say, write } from './tools/turns.ts';
 
 const LIMIT_MS = 180_000;
 const toolProgram = /\/claude-code-[^/ ]+\/claude /;
@@ -235,6 +236,53 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     assert.equal(readFileSync(trace, 'utf8'), 'ran\n', 'not without an answer');
     await refuse(again);
     await endsWell(jobId, trace, { asked: 2 });
+  });
+
+  it('the agent is killed when the tool has answered comments: the answers and fates are kept', async () => {
+    const { model, person } = bench;
+    const { workspaceId, cookie } = person;
+    const call = async (path: string, body: object) =>
+      (await callConsole(hub.baseUrl, path, { workspaceId, ...body }, cookie)).answer;
+    const done = (jobId: string) =>
+      until('end of the job', async () =>
+        (await bench.readJob(jobId)).job.status === 'done' ? true : null,
+      );
+    model.script({ comments: [write('list.txt', 'one\ntwo\n'), say('Written.')] });
+    const firstId = await bench.enqueue('Write a list.\n\n[scenario comments]');
+    await done(firstId);
+    const commentIds: string[] = [];
+    for (const [at, lines] of ['one', 'two'].entries()) {
+      const place = { path: 'list.txt', side: 'result', startLine: at + 1, endLine: at + 1 };
+      const draft = { jobId: firstId, text: 'In capitals.', place: { ...place, lines } };
+      const { comment } = await call('review-comments/save', draft);
+      commentIds.push((comment as ReviewComment).commentId);
+    }
+    const answer = (number: number, word: string, note: string) =>
+      native('mcp__signalbox__answer_comment', { number, word, note });
+    const answers = [answer(1, 'changed', 'It is ONE.'), answer(2, 'disagree', 'It is a name.')];
+    model.script({ comments: [write('list.txt', 'ONE\ntwo\n'), ...answers, hang()] });
+    const calls = model.callsOf('comments');
+    const { job } = await call('jobs/continue', { jobId: firstId, commentIds });
+    const { jobId } = job as { jobId: string };
+    await until('calls of the model', () => model.callsOf('comments') >= calls + 4 || null);
+    await until('session on disk', () => isStored('It is a name.') || null);
+    await kill(agent);
+    await until('end of the tool', () => processesOf(jobId).length === 0 || null);
+    model.script({ comments: [say('Done.'), say('Done.')] });
+    await startAgent();
+    await done(jobId);
+    const { comments } = await call('review-comments/list', { jobId });
+    const seen = (comments as ReviewComment[]).map(({ sentInJobId, answer, fate }) => [
+      ...[sentInJobId, answer?.word, answer?.note, fate?.state],
+    ]);
+    assert.deepEqual(seen, [
+      [jobId, 'changed', 'It is ONE.', 'changed'],
+      [jobId, 'disagree', 'It is a name.', 'untouched'],
+    ]);
+    const told = JSON.stringify(model.requests.at(-1)?.body).match(/Comment 1 by /g);
+    assert.equal(told?.length, 1, 'the session was told once');
+    const { rounds } = await call('jobs/get', { jobId });
+    assert.equal((rounds as object[]).length, 2, 'no further round');
   });
 
   it('D5: a hook of the repository does not run over ACP', async () => {

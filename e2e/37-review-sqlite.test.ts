@@ -10,14 +10,13 @@ import { configOf } from './hub-database.ts';
 import { auditSchemes } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
+import { desktop, phone, untilFocused } from './reviewer.ts';
 
 const owner = ownerOf('review');
 const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
-const desktop = { viewport: { width: 1280, height: 800 } };
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
 const baseSha = 'a'.repeat(40);
 const commitSha = 'b'.repeat(40);
@@ -186,6 +185,7 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await page.getByText('Draft', { exact: true }).waitFor();
     await form.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+    await untilFocused(page.getByRole('button', { name: /^Comment on line 5, added/ }));
   });
 
   it('marks a file as viewed by its key, for the next visit too', async () => {

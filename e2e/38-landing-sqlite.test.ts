@@ -11,15 +11,13 @@ import { configOf } from './hub-database.ts';
 import { auditSchemes } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
+import { buttonOf, desktop, phone, pressByKey, untilFocused, untilWork } from './reviewer.ts';
 
 const owner = ownerOf('landing');
 const { hub, browser } = usePagePlace({ after });
 
 /** A folder to keep the pictures in, for a person to look at; without it none are taken. */
 const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
-const desktop = { viewport: { width: 1280, height: 800 } };
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
-const TABS_MAX = 80;
 
 const baseSha = 'a'.repeat(40);
 const landedSha = 'c'.repeat(40);
@@ -109,33 +107,14 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
   };
   const audit = async (on: Page, view: string) =>
     assert.deepEqual(await auditSchemes(on, view, look(on)), []);
-  const untilState = (on: Page, word: string) =>
-    on
-      .getByRole('status', { name: 'State of the work' })
-      .getByText(word, { exact: true })
-      .waitFor();
-  const untilFocused = (name: string) =>
-    page.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
-
-  /** Moves the focus to a button as a person without a mouse does. */
-  async function tabTo(name: string): Promise<void> {
-    const button = page.getByRole('button', { name, exact: true });
-    const focused = button.and(page.locator(':focus'));
-    await button.waitFor();
-    for (let pressed = 0; pressed < TABS_MAX; pressed++) {
-      if ((await focused.count()) > 0) return;
-      await page.keyboard.press('Tab');
-    }
-    assert.fail(`the button ${name} is not reached by Tab`);
-  }
 
   it('names what an approval needs, to both reviewers', async () => {
     await page.goto(pathOf(roundId));
-    await untilState(page, 'In review');
+    await untilWork(page, 'In review');
     await page.getByText('1 review comment is not resolved.').waitFor();
     await audit(page, 'landing-missing-desktop');
     await phonePage.goto(`${pathOf(roundId)}?tab=changes`);
-    await untilState(phonePage, 'In review');
+    await untilWork(phonePage, 'In review');
     await phonePage.getByText('1 review comment is not resolved.').waitFor();
     await audit(phonePage, 'landing-missing-phone');
   });
@@ -147,15 +126,14 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await audit(page, 'landing-override-desktop');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await untilFocused('Approve');
+    await untilFocused(buttonOf(page, 'Approve'));
     await page.keyboard.press('Enter');
     await dialog.getByRole('textbox', { name: 'Reason' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.type('The unit is in the name.');
-    await tabTo('Approve anyway');
-    await page.keyboard.press('Enter');
-    await untilState(page, 'Approved');
-    await untilFocused('Land');
-    await untilState(phonePage, 'Approved');
+    await pressByKey(buttonOf(page, 'Approve anyway'));
+    await untilWork(page, 'Approved');
+    await untilFocused(buttonOf(page, 'Land'));
+    await untilWork(phonePage, 'Approved');
     await phonePage.getByText(/Ada Lovelace decided it.*The unit is in the name\./).waitFor();
     await audit(page, 'landing-approved-desktop');
     await audit(phonePage, 'landing-approved-phone');
@@ -167,8 +145,8 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await dialog.getByText('Land the approved commit?').waitFor();
     await audit(phonePage, 'landing-dialog-phone');
     await dialog.getByRole('button', { name: 'Land', exact: true }).tap();
-    await untilState(phonePage, 'Landing');
-    await untilState(page, 'Landing');
+    await untilWork(phonePage, 'Landing');
+    await untilWork(page, 'Landing');
     await audit(page, 'landing-running-desktop');
   });
 
@@ -183,8 +161,7 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     }
     await audit(page, 'landing-conflicts-desktop');
     await audit(phonePage, 'landing-conflicts-phone');
-    await tabTo('Resolve the conflicts');
-    await page.keyboard.press('Enter');
+    await pressByKey(buttonOf(page, 'Resolve the conflicts'));
     const message = page.getByRole('dialog').getByRole('textbox', { name: 'Message' });
     await message.and(page.locator(':focus')).waitFor();
     assert.match(
@@ -194,8 +171,7 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await audit(page, 'landing-rebase-desktop');
     await page.keyboard.press('End');
     await page.keyboard.type(', please');
-    await tabTo('Start the round');
-    await page.keyboard.press('Enter');
+    await pressByKey(buttonOf(page, 'Start the round'));
     await page.waitForURL((url) => !url.pathname.endsWith(roundId));
     roundId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const { workspaceId } = place;
@@ -213,23 +189,21 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
       await client.reviewComments.resolve({ workspaceId, commentId, isResolved: true });
     }
     for (const each of [page, phonePage]) {
-      await untilState(each, 'In review');
+      await untilWork(each, 'In review');
       await each.getByText('1 review comment is not resolved.').waitFor({ state: 'detached' });
     }
-    await tabTo('Approve');
-    await page.keyboard.press('Enter');
-    await untilState(page, 'Approved');
-    await untilFocused('Land');
+    await pressByKey(buttonOf(page, 'Approve'));
+    await untilWork(page, 'Approved');
+    await untilFocused(buttonOf(page, 'Land'));
     await page.keyboard.press('l');
     await page.getByRole('alertdialog').getByText('Land the approved commit?').waitFor();
-    await tabTo('Land');
-    await page.keyboard.press('Enter');
-    await untilState(page, 'Landing');
+    await pressByKey(buttonOf(page, 'Land'));
+    await untilWork(page, 'Landing');
     await end(undefined, {
       landing: { result: 'landed', into: 'main', commitSha: landedSha },
     });
     for (const each of [page, phonePage]) {
-      await untilState(each, 'Landed');
+      await untilWork(each, 'Landed');
       await each.getByText(/^Landed in main as c{12} by /).waitFor();
     }
     await audit(page, 'landing-landed-desktop');
@@ -251,7 +225,7 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await phonePage.goto(pathOf(closedId));
     await phonePage.getByRole('button', { name: 'Close', exact: true }).tap();
     await phonePage.getByRole('button', { name: 'Close the work' }).tap();
-    await untilState(phonePage, 'Closed');
+    await untilWork(phonePage, 'Closed');
     await audit(phonePage, 'landing-closed-phone');
   });
 

@@ -59,14 +59,24 @@ const environments: Readonly<Record<AcpTool, Readonly<Record<string, string>>>> 
 const LIMIT_MS = 120_000;
 const restful: readonly string[] = ['done', 'failed', 'blocked', 'canceled'];
 
-/** @param rules lines of a permission file. */
-export async function startAcpBench(tool: AcpTool, rules: readonly string[]): Promise<AcpBench> {
+/**
+ * @param rules lines of a permission file.
+ * @param more settings of the agent.
+ */
+export async function startAcpBench(
+  tool: AcpTool,
+  rules: readonly string[],
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<AcpBench> {
   const bench = await startToolBench(acpTools[tool], environments[tool]);
   const { baseUrl } = bench.hub;
   const { workspaceId, cookie } = bench.person;
   const file = join(bench.folder, 'permissions');
   writeFileSync(file, `${rules.join('\n')}\n`);
-  const settings = configFlag(bench.folder, { tool: { name: tool }, permissions: file });
+  const settings = configFlag(bench.folder, {
+    ...{ tool: { name: tool }, permissions: file },
+    ...more,
+  });
   const line = ['agent', 'start', '--jobs', '3', ...settings];
   const agent = bench.machine.start(line);
   await agent.waitFor(/waiting for jobs/, LIMIT_MS);

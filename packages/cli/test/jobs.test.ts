@@ -126,6 +126,8 @@ test('jobs lists summaries, filtered by statuses, text and time', async () => {
   assert.equal('prompt' in found.jobs[0], false);
   const whole = await json(['jobs', '--search', 'the gate', '--since', '1h', '--whole']);
   assert.equal(whole.jobs[0].prompt, 'Repair the GATE\nThe whole story.');
+  assert.deepEqual((await json(['jobs', '--search', 'the whole story'])).jobs[0].jobId, jobId);
+  assert.deepEqual((await json(['jobs', '--search-log', 'the gate'])).jobs, []);
   assert.deepEqual((await json(['jobs', '--status', 'done,failed'])).jobs, []);
   const { exitCode, stderr } = await place.run(['jobs', '--status', 'pending,runing']);
   assert.equal(exitCode, exitCodes.usage);

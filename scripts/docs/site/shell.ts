@@ -16,7 +16,10 @@ export interface MadePage {
   title: string;
 }
 
-/** The whole HTML of a page. It loads nothing but the site's own files, and needs no script. */
+/**
+ * The whole HTML of a page. It loads nothing but the site's own files. Without a script it lacks the
+ * search and the buttons that copy.
+ */
 export function writeShell(page: ShellPage, reference: readonly MadePage[]): string {
   const title = page.path === '' ? 'Signalbox documentation' : `${page.title} – Signalbox`;
   return `<!doctype html>
@@ -28,11 +31,14 @@ export function writeShell(page: ShellPage, reference: readonly MadePage[]): str
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/docs/docs.css">
+<script src="/docs/docs.js" type="module"></script>
 ${page.hasForms === true ? '<script src="/docs/api.js" defer></script>' : ''}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header><a class="name" href="/docs">Signalbox <span>docs</span></a>
+<search hidden><input type="search" aria-label="Search the documentation" placeholder="Search ( / )">
+<ol></ol></search>
 <div><a class="to-pages" href="#pages">Pages</a><a href="/">Console</a></div></header>
 <div class="columns">
 <nav id="pages" aria-label="Documentation">

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { listFiles } from '../../check/source-files.ts';
 import { writeApiPages } from './api-pages.ts';
 import { writeCommandPage } from './command-page.ts';
@@ -9,6 +10,11 @@ import { writeShell } from './shell.ts';
 import { decisionsFolder, indexPage, type SitePage, siteSections } from './site-map.ts';
 
 const assets = join(import.meta.dirname, 'assets');
+/** Files of packages that pages load, by their name on the site. */
+const packageFiles = {
+  'minisearch.js': 'minisearch',
+  'inter.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+};
 
 const missingPage = {
   path: '404',
@@ -41,17 +47,55 @@ export async function writeSite(root: string, outDir: string): Promise<void> {
     ...pages.map((page) => ({ ...page, text: readFileSync(join(root, page.source), 'utf8') })),
     ...[...made, apiIndex].map((page) => ({ ...page, source: `docs/${page.path}.md` })),
   ];
+  const sections: SearchSection[] = [];
   for (const { path, source, text } of texts) {
     const { html, title } = renderMarkdown(text, source, resolveLink);
+    sections.push(...sectionsOf(addressOf(path), title, html));
     write(outDir, fileOf(path, 'html'), writeShell({ path, title, html }, reference));
     write(outDir, fileOf(path, 'md'), text);
   }
   for (const page of apiPages) {
+    sections.push(...sectionsOf(addressOf(page.path), page.title, page.html));
     write(outDir, fileOf(page.path, 'html'), writeShell({ ...page, hasForms: true }, reference));
   }
+  write(outDir, 'docs/search.json', JSON.stringify(sections));
   write(outDir, 'docs/404.html', writeShell(missingPage, reference));
   write(outDir, 'llms.txt', writeLlmsText(texts));
   cpSync(assets, join(outDir, 'docs'), { recursive: true });
+  for (const [name, source] of Object.entries(packageFiles)) {
+    cpSync(fileURLToPath(import.meta.resolve(source)), join(outDir, 'docs', name));
+  }
+}
+
+/** What the search of the site finds: the text under one heading. */
+interface SearchSection {
+  /** The address, with the anchor of the heading. */
+  id: string;
+  page: string;
+  heading: string;
+  text: string;
+}
+
+/** The sections of a page. The search of the site is over these. */
+export function sectionsOf(address: string, page: string, html: string): SearchSection[] {
+  const [, ...parts] = html.split(/<h[1-3] id="([^"]*)">/);
+  const sections: SearchSection[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [heading = '', ...rest] = (parts[at + 1] ?? '').split(/<\/h[1-3]>/);
+    const id = `${address}#${parts[at]}`;
+    sections.push({ id, page, heading: textOf(heading), text: textOf(rest.join(' ')) });
+  }
+  return sections;
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+function textOf(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(amp|lt|gt|quot);/g, (_, name: string) => entities[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 /** All pages that are Markdown files of the repository. */

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { endpointList } from '@signalbox/contract';
 import { listFiles } from '../../check/source-files.ts';
 import { renderMarkdown } from '../site/markdown.ts';
-import { listPages, writeSite } from '../site/write-site.ts';
+import { listPages, sectionsOf, writeSite } from '../site/write-site.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let site = '';
@@ -81,4 +81,19 @@ test('a page holds no raw HTML of its Markdown, and no script of its own', () =>
   );
   assert.doesNotMatch(html, /<script|javascript:|<b>|<i>/);
   assert.match(html, /&lt;b&gt;/);
+});
+
+test('the search finds the text under each heading, at an address that exists', () => {
+  const sections = JSON.parse(readSite('docs/search.json')) as ReturnType<typeof sectionsOf>;
+  const ids = sections.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length, 'each address once');
+  assert.deepEqual(
+    ids.filter((id) => !isThere('docs/index.html', id)),
+    [],
+  );
+  const html = '<h1 id="a">One &amp; <code>two</code></h1><p>Text</p><h2 id="b">B</h2>x &lt; y';
+  assert.deepEqual(sectionsOf('/docs/p', 'P', html), [
+    { id: '/docs/p#a', page: 'P', heading: 'One & two', text: 'Text' },
+    { id: '/docs/p#b', page: 'P', heading: 'B', text: 'x < y' },
+  ]);
 });

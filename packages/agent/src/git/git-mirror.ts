@@ -163,10 +163,7 @@ export async function findCloneRoot(path: string, git: GitOptions = {}): Promise
 export type Settings = [name: string, value: string][];
 
 /** Lists the settings that git has at a place, the last value of a name last. */
-async function readSettings(
-  git: GitOptions,
-  from: readonly string[] = [],
-): Promise<Settings> {
+async function readSettings(git: GitOptions, from: readonly string[] = []): Promise<Settings> {
   const text = await runGit(['config', ...from, '--null', '--list'], git);
   return text.split('\0').flatMap((entry) => (entry === '' ? [] : [settingOf(entry)]));
 }

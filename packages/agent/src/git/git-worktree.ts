@@ -232,16 +232,18 @@ export async function publishBranch(worktree: Worktree, commitSha: string): Prom
 }
 
 /**
- * Whether the clone's branch of a worktree is as it was, and not checked out. Git refuses to move a
- * branch that is.
+ * Whether the clone's branch of a worktree is where the job left it, and not checked out. Git
+ * refuses to move a branch that is.
+ *
+ * @param known the commits at which the job began or left the branch.
  */
-export async function isUntouched(worktree: Worktree, headSha: string): Promise<boolean> {
+export async function isUntouched(worktree: Worktree, known: readonly string[]): Promise<boolean> {
   const ref = `refs/heads/${worktree.branch}`;
   const git = { isAfterTool: true, cwd: worktree.mirror.clonePath } as const;
   const listed = await runGit(['worktree', 'list', '--porcelain'], git);
   if (listed.split('\n').includes(`branch ${ref}`)) return false;
   const here = await askGit(['rev-parse', '--verify', '--quiet', ref], git);
-  return here === null || here === headSha;
+  return here === null || known.includes(here);
 }
 
 /** Moves a worktree whose branch could not be published to a place where the person can find it. */

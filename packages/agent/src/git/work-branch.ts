@@ -24,6 +24,8 @@ interface KnownBranch {
   baseSha: string;
   /** It may be at the origin only. */
   isPushed: boolean;
+  /** Where an earlier attempt of the round began, whose files are continued; null: there is none. */
+  begunAt: string | null;
 }
 
 export type FoundBranch =
@@ -38,7 +40,7 @@ export async function findWorkBranch(
   signal: AbortSignal,
 ): Promise<FoundBranch> {
   const git = { gitDir: mirror.gitDir, signal };
-  const headSha = await findHead(mirror, git, known);
+  const headSha = known.begunAt ?? (await findHead(mirror, git, known));
   if (headSha === null) return { state: 'deleted' };
   // A person who has it checked out lets new jobs begin there, and has not merged it.
   const checkedOut = await askGit(['symbolic-ref', '--quiet', 'HEAD'], { cwd: mirror.clonePath });

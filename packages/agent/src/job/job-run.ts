@@ -245,19 +245,20 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
 
 /**
  * Publishes the commits of a job on its branch. A branch that a person has checked out, or moved
- * since the round began, is not touched: the round gets a branch of its own.
+ * since the job began, is not touched: the attempt gets a branch of its own.
  *
  * @returns the name of the branch.
  */
 async function publish(work: JobWork, worktree: Worktree, commitSha: string): Promise<string> {
-  const { round, claimed, log } = work;
-  const { branch } = worktree;
-  const headSha = round?.branch?.headSha;
-  if (headSha === undefined || (await isUntouched(worktree, headSha))) {
+  const { session, claimed, log } = work;
+  const { branch, baseSha } = worktree;
+  const own = branchOf(claimed.key);
+  const known = [baseSha, ...(session?.published ?? [])];
+  if (branch === own || (await isUntouched(worktree, known))) {
+    await session?.keepPublished(commitSha);
     await publishBranch(worktree, commitSha);
     return branch;
   }
-  const own = branchOf(claimed.key);
   await publishBranch({ ...worktree, branch: own }, commitSha);
   const why = 'was moved or checked out in the clone while the job ran';
   await log.note(`signalbox: ${branch} ${why}: the commits are on ${own}.`);

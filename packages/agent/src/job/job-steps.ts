@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
@@ -23,7 +23,9 @@ import {
   warmWorktreesFor,
 } from './job-work.ts';
 import { recordProcess } from './process-record.ts';
+import { ResultFileError } from './result-file.ts';
 import { openRound } from './round.ts';
+import { addEarlierReport, readToolReport } from './tool-report.ts';
 
 /** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
@@ -76,11 +78,28 @@ export async function writePrompt(work: JobWork): Promise<void> {
   await writePromptFile(work);
   for (const folder of [directory.toolFiles, directory.notes]) {
     await mkdir(folder, { mode: 0o700 });
-    await giveToUser(folder, toolUser);
   }
   await recordProcess(work, null);
+  await takeReport(work);
+  for (const folder of [directory.toolFiles, directory.notes]) {
+    await giveToUser(folder, toolUser);
+  }
   setVariables(work);
   work.redactor.learn(work.env);
+}
+
+/** Takes over what the tool had noted in this session when the agent was killed. */
+async function takeReport({ session, directory, settings, log }: JobWork): Promise<void> {
+  if (session === undefined) return;
+  try {
+    const earlier = await readToolReport(session.reportFile, settings.toolUser?.uid);
+    await addEarlierReport(directory.reportFile, earlier);
+  } catch (error) {
+    if (!(error instanceof ResultFileError)) throw error;
+    await log.note(`signalbox: the report of the attempt before is left out. ${error.message}`);
+  }
+  // After a kill here, the report of this attempt has all of it.
+  await rm(session.reportFile, { force: true });
 }
 
 async function writePromptFile({ directory, claimed, settings, round }: JobWork): Promise<void> {

@@ -9,6 +9,8 @@ export interface ProcessRecord {
   /** The worktree of the attempt. */
   worktree: string;
   mark: string;
+  /** Where the report of its tools is kept for the next attempt; absent: that begins anew. */
+  reportTo?: string;
   pid: number | null;
   startedAt: string | null;
 }
@@ -23,6 +25,7 @@ export async function recordProcess(work: JobWork, row: ProcessRow | null): Prom
   const record: ProcessRecord = {
     attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     ...{ worktree: work.directory.worktree, mark: work.mark, pid, startedAt },
+    ...(work.session === undefined ? {} : { reportTo: work.session.reportFile }),
   };
   await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { branchOf, removeWorktree } from '../git/git-worktree.ts';
@@ -49,10 +49,21 @@ export async function recoverState(
       await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
+    if (record?.reportTo !== undefined) await keepReport(directory.reportFile, record.reportTo);
     await removeToolTree(directory.path);
     if (record?.attempt?.key === key) recovery.abandoned.push(record.attempt);
   }
   return recovery;
+}
+
+/** A tool that continues its session does not say again what it has noted. */
+async function keepReport(reportFile: string, target: string): Promise<void> {
+  try {
+    await rename(reportFile, target);
+  } catch (error) {
+    // The tool has noted nothing, or a person has deleted the session.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 /** Ends recorded processes. The session ID is used only if its leader is the recorded process. */

@@ -23,6 +23,7 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const known = isKnown && {
     ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
     workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
+    begunAt: work.session?.baseSha ?? null,
   };
   const mirror = mirrorOf(work.settings.state, work.repository);
   const found = known ? await findWorkBranch(mirror, known, work.signal) : null;

@@ -122,6 +122,24 @@ export async function readToolReport(file: string, uid?: number): Promise<ToolRe
   return { ...reportOf(read), torn };
 }
 
+/**
+ * Adds what an earlier attempt has noted to the report of the next one. Its questions and its
+ * outcome are left out: the tool asks again, and ends again.
+ *
+ * @throws {ResultFileError}
+ */
+export async function addEarlierReport(file: string, earlier: ToolReport): Promise<void> {
+  const { answers, evidence, findings, files, children } = earlier;
+  const lines: ReportLine[] = [
+    ...answers.map((one) => ({ type: 'answer' as const, ...one })),
+    ...evidence.map((one) => ({ type: 'evidence' as const, ...one })),
+    ...findings.map((one) => ({ type: 'finding' as const, ...one })),
+    ...files.map((one) => ({ type: 'file' as const, ...one })),
+    ...children.map((job) => ({ type: 'child' as const, job })),
+  ];
+  for (const line of lines) await appendToReport(file, line);
+}
+
 async function withReport<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
     return await action();

@@ -27,6 +27,8 @@ interface SessionRecord {
   isPromptTold: boolean;
   /** The commit that the worktree began with; null: there is no worktree yet. */
   baseSha: string | null;
+  /** Commits at which attempts of the job have left its branch in the clone. */
+  published: string[];
   questions: QuestionRecord[];
   /** Uncertainties whose answers the tool was told of. */
   told: string[];
@@ -56,10 +58,16 @@ export interface ToolSession extends SessionMemory {
   readonly worktree: string;
   readonly evidenceDir: string;
   readonly attachments: string;
+  /** What the tools of an attempt had noted when its agent was killed; may be absent. */
+  readonly reportFile: string;
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */
   readonly baseSha: string | null;
   keepBase(baseSha: string, branch: string): Promise<void>;
+  /** Commits at which attempts of the job have left its branch in the clone. */
+  readonly published: readonly string[];
+  /** Durable, before the branch is moved there. */
+  keepPublished(commitSha: string): Promise<void>;
   /** The answer or the open question about an action that the tool has not used yet. */
   findQuestion(actionKey: string): QuestionRecord | undefined;
   keepQuestion(question: QuestionRecord): Promise<void>;
@@ -91,7 +99,7 @@ export async function openToolSession(options: {
     ...{ workspaceId: claimed.workspaceId, jobId: claimed.jobId, executor: options.executor },
     ...{ claimGeneration: claimed.claimGeneration, sessionId: before?.sessionId ?? null },
     ...{ costUsd: before?.costUsd ?? 0, branch: options.branch, isPromptTold: false },
-    ...{ baseSha: null, questions: [], told: [], messages: { told: [], sent: [] } },
+    ...{ baseSha: null, published: [], questions: [], told: [], messages: { told: [], sent: [] } },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
   const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
@@ -153,6 +161,7 @@ function createSession(
     worktree: worktreeOf(path),
     evidenceDir: evidenceOf(path),
     attachments: join(path, 'attachments'),
+    reportFile: join(path, 'report.ndjson'),
     branch: record.branch,
     baseSha: baseAtStart,
     get sessionId() {
@@ -172,6 +181,11 @@ function createSession(
     async keepBase(baseSha, branch) {
       record.baseSha = baseSha;
       record.branch = branch;
+      await save();
+    },
+    published: record.published,
+    async keepPublished(commitSha) {
+      record.published.push(commitSha);
       await save();
     },
     findQuestion: (actionKey) =>

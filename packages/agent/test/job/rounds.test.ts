@@ -5,16 +5,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { scriptedAgent, setupAcp } from '../support/acp-harness.ts';
+import { type AcpStart, scriptedAgent, setupAcp } from '../support/acp-harness.ts';
 import { git, makeRepository } from '../support/harness.ts';
 
 const agentProcess = join(import.meta.dirname, '../support/acp-agent-process.ts');
 
 /** A job that is done, on a branch with one file, by an agent that keeps running. */
-async function setup(t: TestContext) {
+async function setup(t: TestContext, options: AcpStart = {}) {
   const h = await setupAcp(t);
   const { workspaceId, clone, directory } = h;
-  await h.start({ stateDir: join(directory, 'state') });
+  const env = { ...h.env, ACP_SCRIPT_PROGRAM: '/bin/sh' };
+  await h.start({ stateDir: join(directory, 'state'), env, ...options });
   const jobId = await h.enqueue('write one.txt; say One.');
   const first = await h.until(jobId, 'done');
   const { branch, commitSha, baseSha } = first.evidence as Record<string, string>;
@@ -240,4 +241,30 @@ test('a round begins when the round before has tidied up on the same machine', a
   await h.until(third.jobId, 'done');
   assert.doesNotMatch(readFileSync(seen, 'utf8'), new RegExp(job.jobId));
   assert.match(readFileSync(seen, 'utf8'), new RegExp(third.jobId));
+});
+
+test('commits of a person while a job or a round waits for an answer stay on the branch', async (t) => {
+  const h = await setup(t, { holdMs: 300 });
+  const { client, workspaceId } = h;
+  const script = (name: string) => `feed echo 2 > two.txt; run ${name}; feed echo 3 > three.txt`;
+  const message = script('second');
+  const round = await client.jobs.continue({ workspaceId, jobId: h.first.jobId, message });
+  for (const jobId of [round.job.jobId, await h.enqueue(script('third'))]) {
+    const [question] = await h.questions(jobId);
+    assert.ok(question);
+    const { evidence } = await h.until(jobId, 'blocked');
+    const branch = String(evidence?.branch);
+    assert.ok(h.files(branch).includes('two.txt'), 'the work so far is on the branch');
+    h.commit(branch, 'person.md');
+    const ofPerson = git(h.clone, 'rev-parse', branch);
+    await h.answer(question, 'yes');
+    const done = await h.until(jobId, 'done');
+    assert.equal(git(h.clone, 'rev-parse', branch), ofPerson);
+    const own = String(done.evidence?.branch);
+    assert.notEqual(own, branch);
+    assert.ok(h.files(own).includes('three.txt'));
+    const log = await h.output(jobId);
+    assert.match(log, /was moved or checked out in the clone while the job ran/);
+    assert.doesNotMatch(log, /a person has added/, 'its files do not have them');
+  }
 });

@@ -28,6 +28,7 @@ import { listedStatus, shortId, toolAndModel } from '../words/job-text.ts';
 interface Options extends HubOptions {
   status?: JobStatus[];
   search?: string;
+  searchLog?: string;
   since?: number;
   kind?: JobKind;
   repo?: string;
@@ -57,7 +58,8 @@ export const command = defineCommand<Options>({
       .option('--run <id>', 'only jobs of this run')
       .option('--agent <id>', 'only jobs that this agent holds or held last')
       .option('--mine', 'only jobs that you enqueued')
-      .option('--search <text>', 'only jobs with this text in their title or ID')
+      .option('--search <text>', 'only jobs with this text in title, ID, prompt or result')
+      .option('--search-log <text>', 'only jobs with this text in their latest log')
       .option('--since <time>', 'only jobs enqueued within this time, such as 2d', parseDurationMs)
       .option(
         '--limit <number>',
@@ -74,6 +76,7 @@ export const command = defineCommand<Options>({
       ['signalbox jobs --status pending,running', 'waiting and running jobs'],
       ['signalbox jobs --mine --status failed', 'my jobs that failed'],
       ['signalbox jobs --search login --since 7d', 'this week, about the login'],
+      ['signalbox jobs --search-log ECONNREFUSED', 'those whose log has this'],
       ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
     ]);
   },
@@ -81,20 +84,9 @@ export const command = defineCommand<Options>({
   async run({ io, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { status, kind, repo, run, agent, mine, search, since } = options;
+    const { repo } = options;
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
-    const filters = {
-      workspaceId,
-      ...(options.ended ? {} : { workEnded: false }),
-      ...(status === undefined ? {} : { statuses: status }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(repoId === undefined ? {} : { repoId }),
-      ...(run === undefined ? {} : { runId: run }),
-      ...(agent === undefined ? {} : { agentId: agent }),
-      ...(mine === undefined ? {} : { mine }),
-      ...(search === undefined ? {} : { text: search }),
-      ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
-    };
+    const filters = { workspaceId, ...filtersOf(options, repoId) };
     const view = options.whole && io.json ? 'whole' : 'summary';
     const rowsMax = options.all ? Infinity : options.limit;
     const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
@@ -116,6 +108,22 @@ export const command = defineCommand<Options>({
     if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
+
+function filtersOf(options: Options, repoId: string | undefined) {
+  const { status, kind, run, agent, mine, search, searchLog, since, ended } = options;
+  return {
+    ...(ended ? {} : { workEnded: false }),
+    ...(status === undefined ? {} : { statuses: status }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(repoId === undefined ? {} : { repoId }),
+    ...(run === undefined ? {} : { runId: run }),
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(mine === undefined ? {} : { mine }),
+    ...(search === undefined ? {} : { text: search }),
+    ...(searchLog === undefined ? {} : { logText: searchLog }),
+    ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
+  };
+}
 
 function printJobs(
   io: Io,

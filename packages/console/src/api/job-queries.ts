@@ -41,7 +41,7 @@ export function listRequest(
     ...{ workspaceId, view: 'summary', fields: ['waitingReason'], limit },
     ...wireFilters(filters, Date.now()),
     ...(statuses && { statuses: [...statuses] }),
-    ...(filters.q && { text: filters.q }),
+    ...(filters.q && (filters.in === 'logs' ? { logText: filters.q } : { text: filters.q })),
   };
 }
 

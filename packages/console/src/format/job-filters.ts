@@ -47,8 +47,9 @@ export interface JobFilters {
   since?: Age;
   /** Only the jobs of works that have landed or were closed, which are left out otherwise. */
   ended?: true;
-  /** Part of a title or an ID. */
+  /** Part of a title, an ID, a prompt or a result; or of a log. */
   q?: string;
+  in?: 'logs';
 }
 
 const TEXT_CHARS_MAX = 200;
@@ -72,6 +73,7 @@ export function readJobFilters(search: Record<string, unknown>): JobFilters {
   if (since) filters.since = since;
   const q = textOf(search.q, TEXT_CHARS_MAX);
   if (q) filters.q = q;
+  if (q && search.in === 'logs') filters.in = 'logs';
   return filters;
 }
 

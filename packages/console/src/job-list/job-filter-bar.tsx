@@ -45,8 +45,15 @@ export function JobFilterBar(props: JobFilterBarProps) {
       <SearchField
         text={filters.q ?? ''}
         inputRef={searchRef}
-        onChange={(q) => onChange({ q: q || undefined })}
+        onChange={(q) => onChange({ q: q || undefined, ...(q === '' && { in: undefined }) })}
       />
+      {filters.q && (
+        <SwitchChip
+          word="In logs"
+          isOn={filters.in === 'logs'}
+          onChange={(isOn) => onChange({ in: isOn && 'logs' })}
+        />
+      )}
       <FilterChip
         label="Status"
         value={filters.status}
@@ -157,8 +164,8 @@ function SearchField({ text, inputRef, onChange }: SearchFieldProps) {
       <input
         ref={inputRef}
         type="search"
-        aria-label="Search titles and IDs"
-        placeholder="Search titles and IDs"
+        aria-label="Search jobs"
+        placeholder="Search jobs"
         maxLength={200}
         value={typed}
         onChange={(event) => setTyped(event.target.value)}

@@ -210,8 +210,11 @@ export function useFlatJobs(workspaceId: string, filters: JobFilters, isUsed: bo
     [pages],
   );
   const isOwn = isUsed && data !== undefined && !more.isPlaceholderData;
+  // To search logs again for each change of a job would keep the hub busy.
+  const isLive = filters.in !== 'logs';
   // The numbers are −1 until rows are drawn.
-  const inView = isOwn && from >= 0 ? pages.keys().filter((at) => at >= from && at <= to) : [];
+  const inView =
+    isOwn && isLive && from >= 0 ? pages.keys().filter((at) => at >= from && at <= to) : [];
   const fresh = useQueries({
     queries: [...inView].map((at) => jobPageQuery(client, list, data as JobPages, at)),
   });

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { type KeyAction, registerKeys } from './key-registry.ts';
 
 /**
@@ -8,11 +8,12 @@ import { type KeyAction, registerKeys } from './key-registry.ts';
  */
 export function useKeys(actions: readonly KeyAction[]): void {
   const latest = useRef(actions);
-  useEffect(() => {
+  // Before the part is painted: a key that is pressed when it is seen is not lost.
+  useLayoutEffect(() => {
     latest.current = actions;
   });
   const shape = JSON.stringify(actions.map(({ keys, label, group }) => ({ keys, label, group })));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const added: Omit<KeyAction, 'act'>[] = JSON.parse(shape);
     return registerKeys(
       added.map((action) => ({

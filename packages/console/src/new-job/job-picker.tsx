@@ -38,7 +38,7 @@ export function JobPicker({ workspaceId, value, error, onChange }: JobPickerProp
   return (
     <FieldFrame
       label="After"
-      hint="Jobs that must be done first. Search by title or ID; Enter takes the first."
+      hint="Jobs that must be done first. Search by a word or the ID; Enter takes the first."
       error={error}
     >
       {(ids) => (

@@ -109,7 +109,7 @@ function StateCounts({ filters }: { filters: JobFilters }) {
           <li key={group.name}>
             <Link
               from="/w/$slug/jobs"
-              search={({ q: _q, ...now }) => ({ ...now, status: statusOfGroup(group) })}
+              search={({ q: _q, in: _in, ...now }) => ({ ...now, status: statusOfGroup(group) })}
               aria-current={filters.status === group.name ? 'true' : undefined}
               className="inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink aria-[current]:font-medium aria-[current]:text-ink pointer-coarse:min-h-11"
             >
@@ -149,6 +149,11 @@ function NoRows({ list, filters, slug, hasClone }: NoRowsProps) {
         {readMore !== null && (
           <Button busy={list.isReadingMore} onClick={readMore}>
             Search older jobs
+          </Button>
+        )}
+        {filters.q && filters.in === undefined && (
+          <Button onClick={() => navigate({ search: (now) => ({ ...now, in: 'logs' }) })}>
+            Search the logs
           </Button>
         )}
         <Button onClick={() => navigate({ search: {} })}>Show all jobs</Button>

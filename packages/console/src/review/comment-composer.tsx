@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useId, useRef } from 'react';
+import { type RefObject, useId, useLayoutEffect, useRef } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { classNames } from '../class-names.ts';
 import { placeWords } from '../format/review-words.ts';
@@ -27,7 +27,7 @@ export function CommentComposer(props: CommentComposerProps) {
   const { workspaceId, jobId } = review.job;
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  useFocusWhileOpen(field);
   const save = useMutation({
     mutationFn: () =>
       callHub('reviewComments', 'save', {
@@ -96,6 +96,22 @@ export function CommentComposer(props: CommentComposerProps) {
       </div>
     </form>
   );
+}
+
+/** Gives the focus to the field, and at the end back to the line: the next keys go on from there. */
+function useFocusWhileOpen(field: RefObject<HTMLElement | null>): void {
+  const opener = useRef<Element>(null);
+  useLayoutEffect(() => {
+    const form = field.current?.closest('form');
+    opener.current ??= document.activeElement;
+    field.current?.focus({ preventScroll: true });
+    return () => {
+      const isLeft = form?.contains(document.activeElement) === true;
+      if (isLeft && opener.current instanceof HTMLElement) {
+        opener.current.focus({ preventScroll: true });
+      }
+    };
+  }, [field]);
 }
 
 function Label({ writing: { range, repliesTo } }: { writing: Writing }) {

@@ -119,7 +119,7 @@ function usePageItems(slug: string): PaletteItem[] {
   return [...entries, ...inner];
 }
 
-/** The jobs with the text in their title or ID. */
+/** The jobs with the text in their title, ID, prompt or result. */
 function paletteJobsQuery(workspaceId: string, text: string) {
   return queryOptions({
     queryKey: ['jobs', workspaceId, 'palette', text],

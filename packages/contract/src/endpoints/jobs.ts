@@ -25,6 +25,7 @@ import { JobRound, jobsContinue, ROUNDS_LISTED_MAX } from './job-continue.ts';
 import { jobFilters, jobsCounts } from './job-counts.ts';
 import { canceledJob, doneJob, exampleJob, runningJob } from './job-examples.ts';
 import { addableFields, ListedJob } from './job-listed.ts';
+import { LOG_SEARCH_CHARS_MAX } from './job-log.ts';
 import {
   JOB_MESSAGES_MAX,
   JobMessage,
@@ -82,7 +83,7 @@ export const jobs = {
       'Newest first. With view summary, each job has the fields of a list row and those named in ' +
       'fields; long texts such as prompt and evidence only on request. With waitingReason, a ' +
       'pending job has the reason why it waits, as in jobs/get. The other optional fields ' +
-      'are filters, and all of them must match. With text, runId, agentId, mine, workEnded ' +
+      'are filters, and all of them must match. With text, logText, runId, agentId, mine, workEnded ' +
       'or a time, a page may have fewer jobs than its limit, or none, although nextCursor says ' +
       'that more follow.',
     request: Type.Object({
@@ -93,7 +94,16 @@ export const jobs = {
       text: Type.Optional(
         Text(200, {
           minLength: 1,
-          description: 'Part of the title or the id of a job, in any case.',
+          description:
+            'Part of the title, the id, the prompt or the result of a job, in any case. Of a long ' +
+            'prompt or result the first 4,000 characters are searched.',
+        }),
+      ),
+      logText: Type.Optional(
+        Text(LOG_SEARCH_CHARS_MAX, {
+          minLength: 1,
+          description:
+            'Text in a line of the log of the latest attempt, as jobs/search-log finds it.',
         }),
       ),
       view: Defaulted(OneOf(['whole', 'summary']), 'whole'),

@@ -16,7 +16,7 @@ import {
 } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import { PieceSizes, readByKeys } from '../http/paging.ts';
 import { countReadyBefore } from '../queue/store-waiting.ts';
@@ -33,6 +33,7 @@ import {
 } from './present.ts';
 import { readWork } from './read-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
+import { keepByLog } from './search-log.ts';
 import { type JobEventRow, listEvents, listLastEvents } from './store-events.ts';
 import { countJobs, type JobFilter, type JobIdPage, listJobIds } from './store-list.ts';
 import { listMessages, readRounds } from './store-rounds.ts';
@@ -43,29 +44,34 @@ import { explainPage, type PendingRow } from './waiting-reasons.ts';
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
 type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
 
+/** Jobs whose logs are searched for one page of a list. */
+const LOGS_MAX = 200;
+/** In addition to the cost of a list: it is as much work as jobs/search-log. */
+const LOG_UNITS = 30;
+
 /**
  * Lists a page of jobs, newest first, and the id before which the next page starts.
  *
- * @throws HubError INVALID_REQUEST
+ * @throws HubError INVALID_REQUEST, RATE_LIMITED; NOT_ALLOWED: the tool of a job searches logs.
  */
 export async function listJobs(
   deps: HubDeps,
-  principal: Principal,
+  context: RequestContext,
   input: ListInput,
   before: string | null,
 ): Promise<{ jobs: ListedJob[]; before: string | null }> {
   const { reader } = deps.database;
-  const { workspaceId, limit, status, statuses = null, text } = input;
+  const { workspaceId, status, statuses = null, text } = input;
   const wanted = status === undefined ? statuses : [status];
   const filter = {
-    ...filterOf(principal, input),
+    ...filterOf(context.principal, input),
     text,
     // With both filters, both must match.
     statuses: wanted?.filter((each) => statuses?.includes(each) ?? true) ?? null,
   };
   const page =
     input.limitPerStatus === undefined
-      ? await listJobIds(reader, workspaceId, filter, { limit, before })
+      ? await listIds(deps, context, input, filter, before)
       : await listIdsPerStatus(reader, input, filter);
   const pending: PendingRow[] = [];
   // Retention may have deleted a job between the two statements.
@@ -82,6 +88,28 @@ export async function listJobs(
   return { jobs, before: isCut ? (page.ids[keysRead - 1] ?? null) : page.before };
 }
 
+/** A page of ids. With a text of logs, those of a bounded number of jobs are searched for it. */
+async function listIds(
+  deps: HubDeps,
+  context: RequestContext,
+  { workspaceId, limit, logText }: ListInput,
+  filter: JobFilter,
+  before: string | null,
+): Promise<JobIdPage> {
+  const { reader } = deps.database;
+  if (logText === undefined) {
+    return await listJobIds(reader, workspaceId, filter, { limit, before });
+  }
+  // The tool of a job reads no log but its own.
+  if (context.principal.job !== null) throw new HubError('NOT_ALLOWED');
+  context.pay({ units: LOG_UNITS, isLease: false });
+  const page = await listJobIds(reader, workspaceId, filter, { limit: LOGS_MAX, before });
+  const wanted = { workspaceId, ids: page.ids, text: logText, limit };
+  const { kept, examined } = await keepByLog(deps, context, wanted);
+  const isCut = examined < page.ids.length;
+  return { ids: kept, before: isCut ? (page.ids[examined - 1] ?? null) : page.before };
+}
+
 /**
  * The ids of the newest jobs of each status. Each job is read afterwards, once, so that one that
  * changes its status meanwhile is listed with its new one only.
@@ -90,12 +118,13 @@ export async function listJobs(
  */
 async function listIdsPerStatus(
   reader: Reader,
-  { workspaceId, view, fields, cursor, limitPerStatus = 1 }: ListInput,
+  { workspaceId, view, fields, cursor, logText, limitPerStatus = 1 }: ListInput,
   filter: JobFilter,
 ): Promise<JobIdPage> {
   const hasLongFields = view !== 'summary' || fields.some((field) => field !== 'waitingReason');
   if (hasLongFields) throw invalidField('/limitPerStatus', 'needs summaries without long fields');
   if (cursor !== undefined) throw invalidField('/cursor', 'does not go with limitPerStatus');
+  if (logText !== undefined) throw invalidField('/logText', 'does not go with limitPerStatus');
   const page = { limit: limitPerStatus, before: null };
   const pages = await Promise.all(
     (filter.statuses ?? jobStatuses).map((status) =>

@@ -78,13 +78,9 @@ function bindAgentCalls(api: Api, deps: HubDeps): void {
 function bindPeopleCalls(api: Api, deps: HubDeps): void {
   const { jobs, jobEvents, queue } = endpoints;
   api.bind(jobs.enqueue, (input, { principal }) => enqueueJob(deps, principal, input));
-  api.bind(jobs.list, async (input, { principal }) => {
-    const { jobs, before } = await listJobs(
-      deps,
-      principal,
-      input,
-      decodeCursor(input.cursor, 'job'),
-    );
+  api.bind(jobs.list, async (input, context) => {
+    const cursor = decodeCursor(input.cursor, 'job');
+    const { jobs, before } = await listJobs(deps, context, input, cursor);
     return { jobs, nextCursor: before === null ? null : encodeCursor(before) };
   });
   api.bind(jobs.counts, (input, { principal }) => countJobsByStatus(deps, principal, input));

@@ -5,9 +5,10 @@ import {
   type ResponseOf,
 } from '@signalbox/contract';
 import type { RequestContext } from '../base/principal.ts';
+import type { Reader } from '../db/engine.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { findMarkBeforeLine, readLogText } from './store-log.ts';
-import { joinSegments, requireLog, walkLog } from './walk-log.ts';
+import { findLog, joinSegments, type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 
 type SearchInput = RequestInput<typeof endpoints.jobs.searchLog.request>;
 type SearchAnswer = Omit<ResponseOf<typeof endpoints.jobs.searchLog>, 'ok'>;
@@ -15,6 +16,8 @@ type LogMatch = SearchAnswer['matches'][number];
 
 /** Text that one call reads at most, less than a second's work; the caller continues. */
 const SEARCHED_CHARS_MAX = 32 * 1_024 * 1_024;
+/** Text of the logs of many jobs that one page of a list reads. */
+const PAGE_CHARS_MAX = 8 * 1_024 * 1_024;
 /** Segments of 64 KB that are searched in one turn of the event loop: a few milliseconds. */
 const JOINED_SEGMENTS = 8;
 /** A line without an end is searched in parts of this many characters. */
@@ -34,33 +37,75 @@ export async function searchLog(
   input: SearchInput,
 ): Promise<SearchAnswer> {
   const ref = await requireLog(reader, input);
-  const { fromLine, limit } = input;
-  // No line contains a line feed.
-  if (input.text.includes('\n')) return { attempt: ref.attempt, matches: [], nextLine: null };
-  const mark = await findMarkBeforeLine(reader, ref, fromLine - 1);
-  const search = new LineSearch(input.text, fromLine, limit);
-  search.line = mark?.line ?? 0;
+  const { matches, nextLine } = await searchLines(reader, ref, input, signal);
+  return { attempt: ref.attempt, matches, nextLine };
+}
+
+/**
+ * Keeps the jobs whose latest log contains a text, up to a limit. What one call reads is bounded:
+ * it ends behind the log in which it has read PAGE_CHARS_MAX.
+ *
+ * @param ids of jobs of one workspace.
+ * @returns the kept ids in their order, and how many ids were examined.
+ */
+export async function keepByLog(
+  { database: { reader } }: HubDeps,
+  { signal }: Pick<RequestContext, 'signal'>,
+  { workspaceId, ids, text, limit }: KeepInput,
+): Promise<{ kept: string[]; examined: number }> {
+  const kept: string[] = [];
+  let readChars = 0;
+  let examined = 0;
+  for (const jobId of ids) {
+    if (kept.length === limit || readChars >= PAGE_CHARS_MAX) break;
+    examined += 1;
+    const ref = await findLog(reader, { workspaceId, jobId });
+    // Deleted by retention since the list was read.
+    if (ref === null) continue;
+    const found = await searchLines(reader, ref, { text, fromLine: 1, limit: 1 }, signal);
+    if (found.matches.length > 0) kept.push(jobId);
+    readChars += found.searchedChars;
+  }
+  return { kept, examined };
+}
+
+interface KeepInput {
+  workspaceId: string;
+  ids: readonly string[];
+  text: string;
+  limit: number;
+}
+
+/** Searches at most SEARCHED_CHARS_MAX. `nextLine` is null at the end of the log. */
+async function searchLines(
+  reader: Reader,
+  ref: ReadLogRef,
+  { text, fromLine, limit }: Pick<SearchInput, 'text' | 'fromLine' | 'limit'>,
+  signal: AbortSignal,
+): Promise<{ matches: LogMatch[]; nextLine: number | null; searchedChars: number }> {
   let searchedChars = 0;
+  // No line contains a line feed.
+  if (text.includes('\n')) return { matches: [], nextLine: null, searchedChars };
+  const mark = await findMarkBeforeLine(reader, ref, fromLine - 1);
+  const search = new LineSearch(text, fromLine, limit);
+  search.line = mark?.line ?? 0;
   const segments = walkLog(reader, ref, mark);
   for await (const segment of joinSegments(segments, JOINED_SEGMENTS)) {
     // A mark may lie within a line: the next call begins with that line again.
     if (searchedChars >= SEARCHED_CHARS_MAX && segment.line + 1 > fromLine) {
-      return { attempt: ref.attempt, matches: search.matches, nextLine: segment.line + 1 };
+      return { matches: search.matches, nextLine: segment.line + 1, searchedChars };
     }
     search.line = segment.line;
-    const text = await readLogText(reader, ref, segment);
-    searchedChars += text.length;
-    search.add(text);
+    const part = await readLogText(reader, ref, segment);
+    searchedChars += part.length;
+    search.add(part);
     if (search.isFull) break;
     signal.throwIfAborted();
   }
   search.finish();
   const last = search.matches.at(-1);
-  return {
-    attempt: ref.attempt,
-    matches: search.matches,
-    nextLine: search.isFull && last !== undefined ? last.line + 1 : null,
-  };
+  const nextLine = search.isFull && last !== undefined ? last.line + 1 : null;
+  return { matches: search.matches, nextLine, searchedChars };
 }
 
 /** Finds lines in pieces of text that end anywhere. */

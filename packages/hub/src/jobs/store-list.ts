@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstIdSince, JOB_COUNT_MAX, type JobStatus, jobStatuses } from '@signalbox/contract';
 import type { Reader, SqlValue } from '../db/engine.ts';
 import { type LaneFilter, laneCondition, listLaneIds } from '../queue/store-lanes.ts';
-import { PROMPT_BEGINNING, type TitleColumns, titleOfRow } from './title.ts';
+import { titleOf } from './title.ts';
 
 /*
  * Lists of jobs, newest first: ids rise with time. Every list is read from the end of one index, or
@@ -26,7 +27,7 @@ export interface JobFilter {
   untilMs?: number | undefined;
   /** Whether their piece of work has landed or was closed. */
   workEnded?: boolean | undefined;
-  /** Part of the title or the id, in any case. */
+  /** Part of the title, the id, the prompt or the result, in any case. */
   text?: string | undefined;
 }
 
@@ -38,6 +39,10 @@ export interface JobIdPage {
 
 /** Jobs examined for one page: a few milliseconds. */
 const CANDIDATES_MAX = 1_000;
+/** Of a prompt and of a result. */
+const SEARCHED_CHARS = 4_000;
+/** Jobs whose texts are searched in one turn of the event loop: a few milliseconds. */
+const SEARCHED_AT_ONCE = 100;
 /** Indexes merged for one page; above that, one index is read and the other filters applied. */
 const STREAMS_MAX = 100;
 /** Sorts after every id of a job. */
@@ -89,7 +94,7 @@ export async function listJobIds(
   const matching =
     filter.text === undefined
       ? await readMatching(reader, workspaceId, { streams, rest }, bounds, page.limit + 1)
-      : await searchTitles(reader, workspaceId, { streams, rest }, bounds, filter.text);
+      : await searchTexts(reader, workspaceId, { streams, rest }, bounds, filter.text);
   const found = cutPage(matching, page.limit);
   if (found.before !== null) return found;
   const looked = await readStreams(reader, streams, bounds, CANDIDATES_MAX);
@@ -165,10 +170,10 @@ async function readMatching(
 }
 
 /**
- * The ids of the matching candidates whose title or id contains a text. Compared here, because the
- * engines disagree on the case of letters beyond ASCII.
+ * The ids of the matching candidates whose title, id, prompt or result contains a text. Compared
+ * here, because the engines disagree on the case of letters beyond ASCII.
  */
-async function searchTitles(
+async function searchTexts(
   reader: Reader,
   workspaceId: string,
   plan: Plan,
@@ -176,18 +181,31 @@ async function searchTitles(
   text: string,
 ): Promise<string[]> {
   const ids = await readMatching(reader, workspaceId, plan, bounds, CANDIDATES_MAX);
-  const rows = await reader.allSql<{ id: string } & TitleColumns>(
-    `SELECT job_id AS id, title, ${PROMPT_BEGINNING} FROM jobs
-     WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
-    [workspaceId, JSON.stringify(ids)],
-  );
   const wanted = text.toLowerCase();
-  const matches = new Set(
-    rows
-      .filter((row) => row.id.includes(wanted) || titleOfRow(row).toLowerCase().includes(wanted))
-      .map(({ id }) => id),
-  );
-  return ids.filter((id) => matches.has(id));
+  const found: string[] = [];
+  for (let at = 0; at < ids.length; at += SEARCHED_AT_ONCE) {
+    // Other requests have their turn in between.
+    if (at > 0) await nextTurn();
+    const part = ids.slice(at, at + SEARCHED_AT_ONCE);
+    const rows = await reader.allSql<{ id: string; prompt: string; message: string | null }>(
+      `SELECT job_id AS id, substr(prompt, 1, ${SEARCHED_CHARS}) AS prompt,
+         substr(message, 1, ${SEARCHED_CHARS}) AS message
+       FROM jobs WHERE workspace_id = ? AND job_id IN (SELECT value FROM json_each(?))`,
+      [workspaceId, JSON.stringify(part)],
+    );
+    const matches = new Set(rows.filter((row) => hasText(row, wanted)).map(({ id }) => id));
+    found.push(...part.filter((id) => matches.has(id)));
+  }
+  return found;
+}
+
+/** Also in the title: the beginning of the prompt without runs of spaces and control characters. */
+function hasText(
+  { id, prompt, message }: { id: string; prompt: string; message: string | null },
+  wanted: string,
+): boolean {
+  const parts = [prompt, message ?? '', titleOf(prompt)];
+  return id.includes(wanted) || parts.some((part) => part.toLowerCase().includes(wanted));
 }
 
 function cutPage(ids: string[], limit: number): JobIdPage {

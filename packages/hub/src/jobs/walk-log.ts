@@ -24,12 +24,26 @@ const MARKS_PAGE = 200;
  *
  * @throws HubError JOB_NOT_FOUND
  */
-export async function requireLog(
+export async function requireLog(reader: Reader, wanted: WantedLog): Promise<FoundLog> {
+  const found = await findLog(reader, wanted);
+  if (found === null) throw new HubError('JOB_NOT_FOUND');
+  return found;
+}
+
+interface WantedLog {
+  workspaceId: string;
+  jobId: string;
+  attempt?: number;
+}
+type FoundLog = ReadLogRef & { isEnded: boolean };
+
+/** The same, or null for a job that does not exist. */
+export async function findLog(
   reader: Reader,
-  { workspaceId, jobId, attempt }: { workspaceId: string; jobId: string; attempt?: number },
-): Promise<ReadLogRef & { isEnded: boolean }> {
+  { workspaceId, jobId, attempt }: WantedLog,
+): Promise<FoundLog | null> {
   const entry = await readEntry(reader, workspaceId, jobId);
-  if (entry === undefined || entry.queue !== 'jobs') throw new HubError('JOB_NOT_FOUND');
+  if (entry === undefined || entry.queue !== 'jobs') return null;
   const wanted = attempt ?? entry.attempt;
   const status: Job['status'] = entry.status;
   const isCurrent = wanted === entry.attempt && status === 'running';

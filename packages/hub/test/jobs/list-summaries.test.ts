@@ -5,7 +5,7 @@ import { endpoints, type RequestOf, verdicts } from '@signalbox/contract';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { seedJobs } from '../support/seed-database.ts';
 
-const { agents, jobs, queue, repositories } = endpoints;
+const { agents, jobEvents, jobs, queue, repositories, runs } = endpoints;
 const PAGE_BYTES_MAX = 20 * 1_024;
 
 type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
@@ -186,7 +186,8 @@ test('a list is filtered by several statuses, by text and by time, alone and tog
   assert.deepEqual(await titlesOf(h, { statuses: [] }), []);
   assert.deepEqual(await titlesOf(h, { text: 'login' }), ['Fix the LOGIN', 'Login again']);
   assert.deepEqual(await titlesOf(h, { text: 'PRÜFEN' }), ['Straße prüfen']);
-  assert.deepEqual(await titlesOf(h, { text: 'logout' }), [], 'only titles are searched');
+  assert.deepEqual(await titlesOf(h, { text: 'LogOut' }), ['Login again'], 'in the prompt');
+  assert.deepEqual(await titlesOf(h, { text: 'nothing like it' }), []);
   assert.deepEqual(await titlesOf(h, { text: first.slice(-8) }), ['Fix the LOGIN']);
   assert.deepEqual(await titlesOf(h, { fromAt }), ['Login again', 'Straße prüfen']);
   assert.deepEqual(await titlesOf(h, { fromAt, untilAt }), ['Straße prüfen']);
@@ -224,6 +225,58 @@ test('a text is found on later pages, also in jobs of an older version', async (
   // Seeded rows have no title, as those of a version before titles.
   const [seeded] = await list(h, { limit: 1 });
   assert.ok((seeded?.title.length ?? 0) > 0);
+});
+
+test('a text is found in results, and in the log of the latest attempt, page by page', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId, agentId } = h;
+  const ids: string[] = [];
+  for (const word of ['one', 'two', 'three']) {
+    const { jobId } = await h.enqueue({ prompt: `Job ${word}` });
+    const { claimGeneration } = await h.claim();
+    const fence = { workspaceId, agentId, jobId, claimGeneration: claimGeneration ?? 0 };
+    const message = `Started\n\u001b[31mERROR\u001b[0m: connect ECONN${word.toUpperCase()}\n`;
+    await h.call(jobEvents.append, { ...fence, entries: [{ logSeq: 1, message }] });
+    await h.complete(jobId, { message: `Result of ${word}` });
+    ids.push(jobId);
+  }
+  assert.deepEqual(await titlesOf(h, { text: 'result of t' }), ['Job three', 'Job two']);
+  assert.deepEqual(await titlesOf(h, { logText: 'error: connect econnt' }), [
+    'Job three',
+    'Job two',
+  ]);
+  assert.deepEqual(await titlesOf(h, { logText: 'Started', text: 'of one' }), ['Job one']);
+  assert.deepEqual(await titlesOf(h, { logText: 'Result' }), []);
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const body = { workspaceId, logText: 'econnt', limit: 1, ...(cursor && { cursor }) };
+    const page = await h.call(jobs.list, body);
+    assert.ok(page.jobs.length <= 1);
+    found.push(...page.jobs.map(({ jobId }) => jobId));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  assert.deepEqual(found, [ids[2], ids[1]]);
+  const grouped = { workspaceId, view: 'summary', logText: 'x', limitPerStatus: 1 } as const;
+  await h.refuse(jobs.list, grouped, 'INVALID_REQUEST');
+});
+
+test('the tool of a job lists the jobs of its run, and does not search their logs', async (t) => {
+  const h = await startQueueWorld(t);
+  const { workspaceId, repoId } = h;
+  const upsert = { workspaceId, repoId, runRef: 'run', status: 'running' };
+  const { runId } = await h.call(runs.upsertV1, upsert);
+  await h.enqueue({ prompt: 'Of the run', runId });
+  const { jobToken } = await h.claim();
+  const ask = async (more: object) => {
+    const { server } = h.hub;
+    const headers = { authorization: `Bearer ${jobToken}` };
+    const payload = { workspaceId, runId, ...more };
+    const response = await server.inject({ method: 'POST', url: jobs.list.path, headers, payload });
+    return response.json();
+  };
+  assert.equal((await ask({ text: 'run' })).jobs.length, 1);
+  assert.equal((await ask({ logText: 'x' })).error, 'NOT_ALLOWED');
 });
 
 test('counts are by status, follow the filters, and stop at 1,000', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import { type AcpSetup, setupAcp } from '../../support/acp-harness.ts';
-import { isAlive } from '../../support/harness.ts';
+import { git, isAlive } from '../../support/harness.ts';
 
 type Part = 'tool' | 'adapter' | 'agent' | 'hub';
 const rows: readonly [what: string, parts: readonly Part[]][] = [
@@ -80,6 +80,42 @@ test('a round whose parts are killed continues in the session and on the branch 
   assert.equal(h.toolLog().filter((line) => line.startsWith('new session')).length, 1);
 });
 
+const reviewMoments = [
+  'when the comments are sent and nobody has the round',
+  'when the tool has changed the lines and works on',
+  'when the commits are on the branch and the hub does not know',
+] as const;
+
+test('kill -9 delivers comments to one round, with one answer and one fate each', async (t) => {
+  const h = await setupAcp(t, true);
+  h.env.ACP_SCRIPT_PROGRAM = '/bin/sh';
+  const scene = new KillScene(h);
+  t.after(() => scene.end());
+  scene.startAgent();
+  const lines = 'abcdef';
+  const script = `feed printf '${[...lines].join('\\n')}\\n' > list.txt`;
+  let before = await h.until(await h.enqueue(script), 'done');
+  let line = 0;
+  for (const part of ['agent', 'hub'] as const) {
+    for (const moment of reviewMoments) {
+      line += 1;
+      await t.test(`${part}, ${moment}`, async () => {
+        before = await scene.playReview(part, moment, { before: before.jobId, line });
+      });
+    }
+  }
+});
+
+test('kill -9 of the agent during a landing moves the base once', async (t) => {
+  const h = await setupAcp(t, true);
+  h.env.ACP_SCRIPT_PROGRAM = '/bin/sh';
+  const scene = new KillScene(h);
+  t.after(() => scene.end());
+  scene.startAgent();
+  await t.test('before the base has moved', () => scene.playLanding('one', false));
+  await t.test('when it has moved and the hub does not know', () => scene.playLanding('two', true));
+});
+
 /** One hub and one agent, whose parts are killed and started again. */
 class KillScene {
   readonly #h: AcpSetup;
@@ -93,7 +129,8 @@ class KillScene {
     const { baseUrl, workspaceId, repoId, clone, directory, env } = this.#h;
     const options = {
       ...{ baseUrl, workspaceId, stateDir: join(directory, 'state'), displayName: 'agent' },
-      ...{ leaseMs: 600_000, killGraceMs: 500, repositories: [{ repoId, path: clone }] },
+      ...{ leaseMs: 600_000, killGraceMs: 500 },
+      repositories: [{ repoId, path: clone, landing: { checks: [this.#check] } }],
       acp: `${process.execPath} ${join(support, 'acp-adapter.ts')}`,
     };
     const line = [join(support, 'acp-agent-process.ts'), JSON.stringify(options)];
@@ -185,6 +222,103 @@ class KillScene {
     assert.equal(log.filter((line) => mark('prompt').test(line)).length, 1, 'it was told once');
   }
 
+  /** Two comments on a line of its own each: one is changed, and the tool disagrees with the other. */
+  async playReview(
+    part: Part,
+    moment: (typeof reviewMoments)[number],
+    { before, line }: { before: string; line: number },
+  ) {
+    const h = this.#h;
+    const { workspaceId, clone } = h;
+    const [sent, , committed] = reviewMoments;
+    const letter = 'abcdef'[line - 1] ?? '';
+    const place = { path: 'list.txt', side: 'result' as const, startLine: line, endLine: line };
+    const commentIds: string[] = [];
+    for (const text of ['In capitals.', 'Or not.']) {
+      const draft = { workspaceId, jobId: before, text, place: { ...place, lines: letter } };
+      commentIds.push((await h.client.reviewComments.save(draft)).comment.commentId);
+    }
+    const number = 2 * line - 1;
+    const answers = [
+      { type: 'answer', number, word: 'changed', note: 'Done.' },
+      { type: 'answer', number: number + 1, word: 'disagree', note: 'It is.' },
+    ].map((answer) => `echo '${JSON.stringify(answer)}' >> "$SIGNALBOX_REPORT_FILE"`);
+    const change = `sed -i 's/^${letter}$/${letter.toUpperCase()}/' list.txt`;
+    const message = `feed ${[change, ...answers].join(' && ')}; sneak ${line}; say Done.`;
+    const working = this.#hold(`hold ${line}`);
+    if (moment === committed) this.#hold('hold-check');
+    if (moment === sent) await this.#kill('agent');
+    const { job } = await h.client.jobs.continue({
+      ...{ workspaceId, jobId: before, commentIds, message },
+    });
+    const { jobId } = job;
+    const isBegun = new RegExp(`^begins ${line}$`);
+    if (moment !== sent) await h.untilTool(isBegun);
+    if (moment === committed) {
+      rmSync(working);
+      await h.untilTool(new RegExp(`^checks ${jobId}$`));
+    }
+    if (moment !== sent) {
+      await this.#restart([part]);
+    } else {
+      if (part === 'hub') await this.#restart([part]);
+      this.startAgent();
+    }
+    rmSync(working, { force: true });
+    rmSync(join(h.directory, 'tool', 'hold-check'), { force: true });
+
+    const done = await this.#untilEnd(jobId);
+    assert.equal(done.status, 'done', String(done.message));
+    const { rounds = [] } = await h.client.jobs.get({ workspaceId, jobId });
+    assert.equal(rounds.length, line + 1, 'no further round');
+    const { comments } = await h.client.reviewComments.list({ workspaceId, jobId });
+    const own = comments.filter((comment) => commentIds.includes(comment.commentId));
+    assert.deepEqual(
+      own.map(({ sentInJobId, answer, fate }) => [sentInJobId, answer?.word, fate?.state]),
+      [
+        [jobId, 'changed', 'changed'],
+        [jobId, 'disagree', 'changed'],
+      ],
+    );
+    const told = h.toolLog().filter((one) => one.startsWith('prompt '));
+    const of = (each: number) => told.filter((one) => one.includes(`Comment ${each} by`));
+    assert.deepEqual([of(number).length, of(number + 1).length], [1, 1], 'told once');
+    assert.doesNotMatch(await h.output(jobId), /a person has/);
+    const range = `${String(done.evidence?.roundBaseSha)}..${String(done.evidence?.commitSha)}`;
+    assert.equal(git(clone, 'rev-list', '--count', range), '1');
+    return done;
+  }
+
+  async playLanding(name: string, hasMoved: boolean): Promise<void> {
+    const h = this.#h;
+    const { workspaceId, clone } = h;
+    const done = await h.until(await h.enqueue(`feed echo new > ${name}.txt`), 'done');
+    const { jobId } = done;
+    const commitSha = String(done.evidence?.commitSha);
+    await h.client.works.approve({ workspaceId, jobId, commitSha });
+    // So that the landing merges, and checks the result.
+    git(clone, 'commit', '--quiet', '--allow-empty', '-m', `By hand, ${name}`);
+    const head = () => git(clone, 'rev-parse', 'main');
+    const base = head();
+    const held = this.#hold('hold-check');
+    const { job } = await h.client.works.land({ workspaceId, jobId });
+    await h.untilTool(new RegExp(`^checks ${job.jobId}$`));
+    if (hasMoved) {
+      await this.#kill('hub');
+      rmSync(held);
+      while (head() === base) await nextLook(LOOK_MS);
+    }
+    await this.#kill('agent');
+    assert.equal(head() === base, !hasMoved);
+    rmSync(held, { force: true });
+    if (hasMoved) await h.startHub();
+    this.startAgent();
+    const { message } = await h.until(job.jobId, 'done');
+    const { work } = await h.client.jobs.get({ workspaceId, jobId });
+    assert.deepEqual([work?.state, work?.landed?.commitSha], ['landed', head()], String(message));
+    assert.equal(git(clone, 'log', '-1', '--format=%P'), `${base} ${commitSha}`);
+  }
+
   async playRound(name: string, parts: readonly Part[], before: string) {
     const h = this.#h;
     const { workspaceId } = h;
@@ -197,6 +331,14 @@ class KillScene {
     const done = await this.#untilEnd(job.jobId);
     assert.equal(done.status, 'done', String(done.message));
     return done;
+  }
+
+  /** A check that a test holds, as it does the tool. */
+  get #check() {
+    const place = join(this.#h.directory, 'tool');
+    const wait = `until [ ! -e '${place}/hold-check' ]; do sleep 0.05; done`;
+    const command = `echo "checks $SIGNALBOX_JOB_ID" >> '${place}/log'; ${wait}`;
+    return { name: 'held', command };
   }
 
   #hold(name: string): string {
