@@ -16,6 +16,7 @@ export const measureNames = [
   'P11',
   'P12',
   'P13',
+  'P16',
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
 
@@ -23,12 +24,14 @@ export type EngineName = 'sqlite' | 'postgres';
 
 export const usage = `npm run bench -- [options]
 
-  browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13)
-  --only P1,P4     only these measures, of P1 to P13
+  browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13),
+                   worktrees (P16)
+  --only P1,P4     only these measures, of P1 to P16
   --quick          small numbers and short times, to see that everything works
   --rounds N       rounds per figure; default: 3 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
   --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
+  --files N        files of the repository of P16; default: 2,000, then 20,000
   --engine NAME    sqlite (default) or postgres, for the fleet
   --against PATH   another checkout of this repository with the same migrations: the fleet uses its
                    hub and this one in turn, and the report compares them
@@ -50,6 +53,7 @@ export function parseOptions(argv: readonly string[]) {
       dir: { type: 'string' },
       agents: { type: 'string' },
       seconds: { type: 'string' },
+      files: { type: 'string' },
       against: { type: 'string' },
       engine: { type: 'string', default: 'sqlite' },
       profile: { type: 'string' },
@@ -57,7 +61,7 @@ export function parseOptions(argv: readonly string[]) {
     },
   });
   const named = [...positionals, ...(values.only?.split(',') ?? [])].map(readName);
-  const { quick, agents, seconds, against, profile } = values;
+  const { quick, agents, seconds, files, against, profile } = values;
   return {
     only: new Set<MeasureName>(named.length === 0 ? measureNames : named),
     quick,
@@ -67,6 +71,7 @@ export function parseOptions(argv: readonly string[]) {
     dataRoot: values.dir,
     agents: agents === undefined ? undefined : readNumber('agents', agents, 100_000),
     seconds: seconds === undefined ? undefined : readNumber('seconds', seconds, 3_600),
+    files: files === undefined ? undefined : readNumber('files', files, 1_000_000),
     engine: readEngine(values.engine),
     against: against === undefined ? undefined : resolve(against),
     profileDir: profile === undefined ? undefined : resolve(profile),
@@ -81,6 +86,7 @@ const words: Readonly<Record<string, MeasureName>> = {
   fleet: 'P11',
   console: 'P12',
   disk: 'P13',
+  worktrees: 'P16',
 };
 
 function readName(text: string): MeasureName {

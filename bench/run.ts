@@ -13,6 +13,7 @@ import { measurePacks } from './measures/packs.ts';
 import { measureStart } from './measures/start.ts';
 import { measureThroughput } from './measures/throughput.ts';
 import { measureCrowd, measureDelivery } from './measures/waiting.ts';
+import { measureWorktrees } from './measures/worktrees.ts';
 import type { MeasureName, Options } from './options.ts';
 import { Place } from './place.ts';
 import { formatReport, keepEarlier, type Report, replaceBlock } from './report.ts';
@@ -38,6 +39,7 @@ const measures: readonly (readonly [title: string, Measure, ...names: MeasureNam
   ['working fleet', measureFleet, 'P11'],
   ['console traffic', measureTraffic, 'P12'],
   ['disk', measureDisk, 'P13'],
+  ['worktrees', measureWorktrees, 'P16'],
 ];
 
 /** Runs the selected measures and writes their figures. */

@@ -47,6 +47,8 @@ export interface AgentOptions {
    * agent keeps. The agent must be root or have the capabilities for it. Default: the agent's own.
    */
   runAs?: string | undefined;
+  /** Worktrees that are kept for later jobs, of each repository. Default: `maxConcurrentJobs`. */
+  warmWorktrees?: number | undefined;
   /** Limit of the output kept for one job; default 256 MiB. */
   logBytesMax?: number | undefined;
   /** Time between SIGTERM and SIGKILL; default 10,000. */

@@ -56,6 +56,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
       ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },
       canWrite: options.capabilities?.canWrite ?? true,
+      warmWorktrees: options.warmWorktrees ?? slots,
     };
     const offeredTools = await createOfferedTools({ options, tools, state, logger });
     const machineFingerprint =

@@ -19,6 +19,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  *                 session.json, worktree/, evidence.git/, attachments/
  * works/<work>.json  the session of a work whose last round has ended, for the next one
  * works/<job>.result.json  the commits of an ended job, in case a member asks for its patch
+ * warm/<repo>/    files of worktrees for later jobs of a repository
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person
@@ -32,6 +33,7 @@ export interface StateDirectory {
   readonly jobs: string;
   readonly sessions: string;
   readonly works: string;
+  readonly warm: string;
   readonly kept: string;
   readonly outbox: string;
   readonly refused: string;
@@ -76,12 +78,13 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     jobs: join(path, 'jobs'),
     sessions: join(path, 'sessions'),
     works: join(path, 'works'),
+    warm: join(path, 'warm'),
     kept: join(path, 'kept'),
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  const { mirrors, jobs, sessions, works, kept, refused } = state;
-  for (const part of [path, mirrors, jobs, sessions, works, kept, refused]) {
+  const { mirrors, jobs, sessions, works, warm, kept, refused } = state;
+  for (const part of [path, mirrors, jobs, sessions, works, warm, kept, refused]) {
     await mkdir(part, { recursive: true, mode: 0o700 });
   }
   return state;

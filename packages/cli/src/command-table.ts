@@ -215,7 +215,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['work', 'prune'],
     group: groups.work,
-    summary: 'delete merged branches of agents, and worktrees that are no longer needed',
+    summary: 'delete merged branches of agents, and worktrees that no job uses',
     load: () => import('./commands/agent/work-prune.ts'),
   },
   {

@@ -230,6 +230,14 @@ test('paths are relative to the file', async () => {
   assert.deepEqual(plan.general.permissions[0]?.value, { file: join(file, '../rules') });
 });
 
+test('as many worktrees are kept as jobs run at a time, unless the file says otherwise', async () => {
+  await configure('jobs: 3');
+  assert.equal((await planAgent({}, place.env)).warmWorktrees.value, 3);
+  assert.equal((await planAgent({ jobs: 2 }, place.env)).warmWorktrees.value, 2);
+  await configure('jobs: 3', 'warm-worktrees: 0');
+  assert.equal((await planAgent({}, place.env)).warmWorktrees.value, 0);
+});
+
 test('values of the environment are not shown', async () => {
   await configure('environment: {API_KEY: hidden}');
   const rows = rowsOf(await planAgent({}, place.env));

@@ -209,8 +209,17 @@ test('prune deletes merged branches only, unless told to delete old unmerged one
   const names = dry.branches.map(({ branch }: { branch: string }) => branch);
   assert.ok(names.includes(squashed.branch));
   assert.equal(names.includes(open.branch), false);
+  type Left = { kind: string; path: string; sizeBytes: number };
+  const warm = (dry.worktrees as Left[]).filter(({ kind }) => kind === 'warm');
+  // They are kept where the agent can see which processes still use them.
+  assert.equal(warm.length, process.platform === 'linux' ? 1 : 0);
   const pruned = await run('work', 'prune', '--state-dir', stateDir);
   assert.equal(pruned.exitCode, exitCodes.ok, pruned.stderr);
+  for (const { path, sizeBytes } of warm) {
+    assert.ok(sizeBytes > 0 && !existsSync(path));
+    assert.match(pruned.stdout, /deleted warm worktree .*, [\d.]+ MB/);
+    assert.match(pruned.stderr, /Freed [\d.]+ MB of worktrees/);
+  }
   assert.equal(listed().includes(squashed.branch), false);
   assert.ok(listed().includes(open.branch));
   assert.equal((await refusal('work', 'prune', '--unmerged')).error, 'USAGE');

@@ -36,6 +36,7 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/guides/landing.md', 'guides/landing', 'Land the work'),
       page('docs/guides/review.md', 'guides/review', 'Review the work'),
       page('docs/guides/several-machines.md', 'guides/several-machines', 'Machines and people'),
+      page('docs/guides/places.md', 'guides/places', 'Where jobs work'),
       page('docs/guides/agent-service.md', 'guides/agent-service', 'Keep an agent running'),
       page('docs/guides/events-and-triggers.md', 'guides/events-and-triggers', 'Events, triggers'),
       page('docs/guides/context.md', 'guides/context', 'Context for a run'),

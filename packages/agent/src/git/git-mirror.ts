@@ -96,25 +96,23 @@ async function refresh(
   repository: RepositoryMapping,
   signal?: AbortSignal,
 ): Promise<string> {
-  const clone = { cwd: mirror.clonePath, signal };
   const root = await findCloneRoot(mirror.clonePath);
-  if ((await askGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], clone)) === null) {
+  await createMirror(mirror, signal);
+  const fetch = ['fetch', '--quiet', '--prune', '--no-tags', '--update-shallow'];
+  const args = [...fetch, '--no-write-fetch-head', root, ...cloneRefspecs];
+  try {
+    await runGit(args, { gitDir: mirror.gitDir, signal });
+  } catch (error) {
+    const clone = { cwd: mirror.clonePath, signal };
+    const head = ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'];
+    if ((await askGit(head, clone)) !== null) throw error;
     if (!(await isEmpty(repository, clone))) {
       const why = 'its current branch has no commit; check out a branch that has one';
       throw new GitError(`${mirror.clonePath}: ${why}.`, null, undefined);
     }
-    await createMirror(mirror, signal);
     await copySettings(mirror, signal);
     return await beginHistory(mirror, signal);
   }
-  await createMirror(mirror, signal);
-  const git = { gitDir: mirror.gitDir, signal };
-  await runGit(
-    ['fetch', '--quiet', '--prune', '--no-tags', '--update-shallow', '--no-write-fetch-head']
-      .concat(root)
-      .concat(cloneRefspecs),
-    git,
-  );
   await copySettings(mirror, signal);
   if (repository.fetchOrigin) await fetchOrigin(mirror, signal);
   return await resolveBase(mirror, repository, signal);
@@ -149,14 +147,31 @@ async function beginHistory({ gitDir }: Mirror, signal?: AbortSignal): Promise<s
 
 /** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */
 export async function findCloneRoot(path: string, git: GitOptions = {}): Promise<string> {
-  const bare = await askGit(['-C', path, 'rev-parse', '--is-bare-repository'], git);
-  const question = bare === 'true' ? '--absolute-git-dir' : '--show-toplevel';
-  const root = bare === null ? null : await askGit(['-C', path, 'rev-parse', question], git);
-  if (root === null) {
+  const question = ['--absolute-git-dir', '--is-bare-repository', '--show-toplevel'];
+  // A bare repository has no answer to the last question. What is none has no answer at all.
+  const options = { ...git, exitCodes: [128] };
+  const answers = await runGit(['-C', path, 'rev-parse', ...question], options);
+  const [gitDir = '', isBare, topLevel = ''] = answers.split('\n');
+  const root = isBare === 'true' ? gitDir : topLevel;
+  if (root === '') {
     const why = existsSync(path) ? 'is not a git repository' : 'does not exist';
     throw new GitError(`${path} ${why}.`, null, undefined);
   }
   return root;
+}
+
+export type Settings = [name: string, value: string][];
+
+/** Lists the settings that git has at a place, the last value of a name last. */
+async function readSettings(git: GitOptions, from: readonly string[] = []): Promise<Settings> {
+  const text = await runGit(['config', ...from, '--null', '--list'], git);
+  return text.split('\0').flatMap((entry) => (entry === '' ? [] : [settingOf(entry)]));
+}
+
+export function settingOf(entry: string): Settings[number] {
+  const lineEnd = entry.indexOf('\n');
+  // A name without a value means true.
+  return lineEnd < 0 ? [entry, 'true'] : [entry.slice(0, lineEnd), entry.slice(lineEnd + 1)];
 }
 
 async function createMirror(mirror: Mirror, signal?: AbortSignal): Promise<void> {
@@ -184,14 +199,21 @@ async function createMirror(mirror: Mirror, signal?: AbortSignal): Promise<void>
 async function copySettings(mirror: Mirror, signal?: AbortSignal): Promise<void> {
   const clone = { cwd: mirror.clonePath, signal };
   const git = { gitDir: mirror.gitDir, signal };
-  const name = (await askGit(['config', 'user.name'], clone)) || AGENT_IDENTITY.name;
-  const email = (await askGit(['config', 'user.email'], clone)) || AGENT_IDENTITY.email;
-  await runGit(['config', 'user.name', name], git);
-  await runGit(['config', 'user.email', email], git);
-  const originUrl = await askGit(['remote', 'get-url', 'origin'], clone);
-  if (originUrl === null) return;
-  await runGit(['config', 'remote.origin.url', originUrl], git);
-  await runGit(['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], git);
+  const theirs = new Map(await readSettings(clone));
+  const wanted: Settings = [
+    ['user.name', theirs.get('user.name') || AGENT_IDENTITY.name],
+    ['user.email', theirs.get('user.email') || AGENT_IDENTITY.email],
+  ];
+  const hasOrigin = theirs.has('remote.origin.url');
+  const originUrl = hasOrigin ? await askGit(['remote', 'get-url', 'origin'], clone) : null;
+  if (originUrl !== null) {
+    wanted.push(['remote.origin.url', originUrl]);
+    wanted.push(['remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*']);
+  }
+  const mine = new Map(await readSettings(git, ['--local']));
+  for (const [name, value] of wanted) {
+    if (mine.get(name) !== value) await runGit(['config', name, value], git);
+  }
 }
 
 /** Limit for both requests together. A slow server is tolerated, a hanging one is not. */

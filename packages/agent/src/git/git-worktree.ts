@@ -1,10 +1,12 @@
-import { copyFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
-import { askGit, runGit } from './git.ts';
-import { findCloneRoot, type Mirror, withMirror } from './git-mirror.ts';
+import { askGit, GitError, type GitOptions, gitEnvironment, runGit } from './git.ts';
+import { findCloneRoot, type Mirror, type Settings, settingOf, withMirror } from './git-mirror.ts';
+import { hasOtherAttributes, takeWarm, type WarmWorktrees } from './warm-worktrees.ts';
 
 /**
  * The repository and checkout of one attempt. All of `path` belongs to the tool, its `.git` too: a
@@ -31,80 +33,157 @@ export function branchOf(key: string): string {
   return `signalbox/${key}`;
 }
 
-/** Creates the repository of an attempt, on its branch, with the files of its first commit. */
-export async function createWorktree(worktree: Worktree, signal?: AbortSignal): Promise<Worktree> {
-  const { mirror, path, branch, baseSha, user } = worktree;
+/**
+ * Creates the repository of an attempt, on its branch, with the files of its first commit: those of
+ * a warm worktree, if there is one, or new ones.
+ */
+export async function createWorktree(
+  worktree: Worktree,
+  warm: WarmWorktrees | null = null,
+  signal?: AbortSignal,
+): Promise<Worktree> {
+  const { mirror, path, evidenceDir, branch, baseSha, user } = worktree;
   const inMirror = { gitDir: mirror.gitDir, signal };
+  const ref = `refs/heads/${branch}`;
   // The mirror's branch keeps the objects that the attempt borrows.
   const refs = await withMirror(mirror, async () => {
-    await runGit(['update-ref', `refs/heads/${branch}`, baseSha], inMirror);
+    await runGit(['update-ref', ref, baseSha], inMirror);
     return await runGit(
       ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes', 'refs/tags'],
       inMirror,
     );
   });
+  const settings = await readKnownSettings(inMirror);
+  const { form, ofMirror } = settings;
+  const ofTool = user === null ? ofMirror : withoutPasswords(ofMirror);
   const gitDir = join(path, '.git');
-  await createRepository(worktree, [path], signal);
-  await writeFile(join(gitDir, 'packed-refs'), refs);
-  await copyIfThere(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow'));
-  const settings = await readSettings(['--file', join(mirror.gitDir, 'config')], toolSettings);
-  await writeSettings(
-    join(gitDir, 'config'),
-    user === null ? settings : withoutPasswords(settings),
-  );
-  await runGit([`--work-tree=${path}`, 'checkout', '--quiet', '--force', '-B', branch, baseSha], {
-    ...{ gitDir, cwd: path, signal },
-  });
-  await createEvidenceDirectory(worktree, settings, signal);
+  const own: Settings = [
+    ['core.bare', 'false'],
+    ['core.logAllRefUpdates', 'true'],
+  ];
+  const files = { path, gitDir: evidenceDir };
+  const index = join(evidenceDir, 'index');
+  async function fill(): Promise<void> {
+    await createRepository(worktree, gitDir, [...form, ...own, ...ofTool]);
+    await writeFile(join(gitDir, 'packed-refs'), `${refs}${baseSha} ${ref}\n`);
+    await writeFile(join(gitDir, 'HEAD'), `ref: ${ref}\n`);
+    const write = ['read-tree', '--reset', '-u', baseSha];
+    await runGit([`--work-tree=${path}`, ...everyChange, ...write], {
+      ...{ gitDir, cwd: path, signal },
+      exactEnv: { ...gitEnvironment({}), GIT_INDEX_FILE: index },
+    });
+  }
+  async function fillWarm(): Promise<boolean> {
+    if (warm === null || !(await takeWarm(warm, files))) return false;
+    if (await hasOtherAttributes(files, baseSha)) return false;
+    try {
+      await fill();
+      return true;
+    } catch (error) {
+      // New files show whether it was because of the old ones.
+      if (error instanceof GitError) return false;
+      throw error;
+    }
+  }
+  for (const before of [path, evidenceDir]) if (existsSync(before)) await removeToolTree(before);
+  await createEvidenceDirectory(worktree, settings);
+  if (!(await fillWarm())) {
+    await removeToolTree(path);
+    await rm(index, { force: true });
+    await fill();
+  }
+  const toolIndex = join(gitDir, 'index');
+  await copyFile(index, toolIndex);
+  const { atime, mtimeMs } = await stat(index);
+  // Git looks again at files that are not older than its index, so the copy may not be newer.
+  await utimes(toolIndex, atime, Math.floor(mtimeMs / 1_000));
   await giveToUser(path, user);
   return worktree;
 }
 
+/** The person's configuration may not hide that a file was changed, nor divide the index. */
+const everyChange = [
+  ...['-c', 'core.trustctime=true', '-c', 'core.checkStat=default', '-c', 'core.ignoreStat=false'],
+  ...['-c', 'core.splitIndex=false', '-c', 'core.sparseCheckout=false'],
+];
+
+/** How a repository is stored; git looks at the file system once, when it makes the mirror. */
+const formSettings =
+  /^(core\.(repositoryformatversion|filemode|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat)$/;
 /** Settings of the mirror that the tool's repository has too. */
 const toolSettings = /^(user\.(name|email)|remote\.origin\.(url|fetch))$/;
 /** Settings of the person's own configuration by which git reads and writes files. */
 const personSettings =
   /^(filter\..+|core\.(autocrlf|eol|safecrlf|ignorecase|precomposeunicode|filemode|symlinks|longpaths))$/;
 
-type Settings = [name: string, value: string][];
+interface KnownSettings {
+  form: Settings;
+  ofMirror: Settings;
+  ofPerson: Settings;
+  /** The person's list of files that are never committed (gitignore(5)). */
+  excludesFile: string;
+}
 
-/**
- * Creates the git directory by which the agent reads what the tool has left. Its settings are read
- * now, before the tool runs: what a tool writes into any configuration later has no effect.
- */
+/** Reads the settings before the tool runs: what it writes into any of them has no effect. */
+async function readKnownSettings(inMirror: GitOptions): Promise<KnownSettings> {
+  const text = await runGit(['config', '--null', '--list', '--show-scope', '--includes'], inMirror);
+  const parts = text.split('\0');
+  const of = (scopes: readonly string[], wanted: RegExp) =>
+    parts.flatMap((scope, at): Settings => {
+      if (at % 2 === 1 || !scopes.includes(scope)) return [];
+      const setting = settingOf(parts[at + 1] ?? '');
+      return wanted.test(setting[0]) ? [setting] : [];
+    });
+  const person = ['system', 'global'];
+  const excludes = of(person, /^core\.excludesfile$/).at(-1)?.[1];
+  const home = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
+  return {
+    form: of(['local'], formSettings),
+    ofMirror: of(['local'], toolSettings),
+    ofPerson: of(person, personSettings),
+    excludesFile: excludes || join(home, 'git', 'ignore'),
+  };
+}
+
+/** Creates the git directory by which the agent reads what the tool has left. */
 async function createEvidenceDirectory(
   worktree: Worktree,
-  settings: Settings,
-  signal: AbortSignal | undefined,
+  { form, ofMirror, ofPerson, excludesFile }: KnownSettings,
 ): Promise<void> {
-  const { evidenceDir, mirror, user } = worktree;
-  await createRepository(worktree, ['--bare', evidenceDir], signal);
-  await copyIfThere(join(mirror.gitDir, 'shallow'), join(evidenceDir, 'shallow'));
-  const ofPerson = [
-    ...(await readSettings(['--system', '--includes'], personSettings)),
-    ...(await readSettings(['--global', '--includes'], personSettings)),
-  ];
-  const own: Settings = [
-    ...settings.filter(([name]) => name.startsWith('user.')),
+  const { evidenceDir, user } = worktree;
+  await createRepository(worktree, evidenceDir, [
+    ...form,
+    ...ofPerson,
+    ...ofMirror.filter(([name]) => name.startsWith('user.')),
     ['core.bare', 'false'],
-    ['core.excludesFile', user === null ? await findExcludes() : '/dev/null'],
+    ['core.excludesFile', user === null ? excludesFile : '/dev/null'],
     ['core.attributesFile', '/dev/null'],
-  ];
-  await writeSettings(join(evidenceDir, 'config'), [...ofPerson, ...own]);
+  ]);
   await showToUser(evidenceDir, user);
 }
 
-/** Creates an empty repository in the form of the mirror's, without hooks or templates. */
+/** Creates an empty repository, without hooks or templates (gitrepository-layout(5)). */
 async function createRepository(
   { mirror }: Worktree,
-  args: readonly string[],
-  signal: AbortSignal | undefined,
+  gitDir: string,
+  settings: Settings,
 ): Promise<void> {
-  const format = await askGit(['rev-parse', '--show-object-format'], { gitDir: mirror.gitDir });
-  const form = `--object-format=${format ?? 'sha1'}`;
-  await runGit(['init', '--quiet', '--template=', form, ...args], { signal });
-  const gitDir = args[0] === '--bare' ? (args[1] as string) : join(args[0] as string, '.git');
+  for (const folder of ['objects/info', 'refs/heads']) {
+    await mkdir(join(gitDir, folder), { recursive: true });
+  }
+  await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(join(gitDir, 'config'), settings.map(configEntry).join(''));
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternatesOf(objectsOf(mirror)));
+  await copyIfThere(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow'));
+}
+
+/** Writes a setting in the syntax of git-config(1). */
+function configEntry([name, value]: Settings[number]): string {
+  const quote = (text: string) => `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+  const [section = '', ...rest] = name.split('.');
+  const key = rest.pop() ?? '';
+  const subsection = rest.length === 0 ? '' : ` ${quote(rest.join('.'))}`;
+  return `[${section}${subsection}]\n\t${key} = ${quote(value)}\n`;
 }
 
 export function objectsOf({ gitDir }: Mirror): string {
@@ -119,29 +198,6 @@ export function alternatesOf(...objects: readonly string[]): string {
 /** A user of its own does not get the person's access to the origin either. */
 function withoutPasswords(settings: Settings): Settings {
   return settings.map(([name, value]) => [name, value.replace(/:\/\/[^\s/@]+@/, '://')]);
-}
-
-async function readSettings(from: readonly string[], wanted: RegExp): Promise<Settings> {
-  const text = (await askGit(['config', ...from, '--null', '--list'])) ?? '';
-  return text.split('\0').flatMap((entry): Settings => {
-    const lineEnd = entry.indexOf('\n');
-    const name = lineEnd < 0 ? entry : entry.slice(0, lineEnd);
-    // A name without a value means true.
-    return wanted.test(name) ? [[name, lineEnd < 0 ? 'true' : entry.slice(lineEnd + 1)]] : [];
-  });
-}
-
-async function writeSettings(file: string, settings: Settings): Promise<void> {
-  for (const [name, value] of settings) {
-    await runGit(['config', '--file', file, '--replace-all', name, value]);
-  }
-}
-
-/** The person's list of files that are never committed (gitignore(5)). */
-async function findExcludes(): Promise<string> {
-  const chosen = await askGit(['config', '--global', '--path', 'core.excludesFile']);
-  const home = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
-  return chosen || join(home, 'git', 'ignore');
 }
 
 async function copyIfThere(from: string, to: string): Promise<void> {
@@ -202,8 +258,8 @@ export async function keepWorktree(worktree: Worktree, target: string): Promise<
 export async function removeWorktree(mirror: Mirror, path: string, branch: string): Promise<void> {
   await removeToolTree(path);
   const git = { gitDir: mirror.gitDir };
+  if (!existsSync(git.gitDir)) return;
   await withMirror(mirror, async () => {
-    if ((await askGit(['rev-parse', '--git-dir'], git)) === null) return;
     await askGit(['update-ref', '-d', `refs/heads/${branch}`], git);
   });
 }

@@ -38,6 +38,8 @@ export interface GitOptions {
   outputBytesMax?: number;
   /** Further exit codes of a call that has not failed. */
   exitCodes?: readonly number[];
+  /** Of the output; `latin1` keeps its bytes. Default: UTF-8. */
+  encoding?: 'latin1';
   /** Default `CALL_MS_MAX`. */
   limitMs?: number;
 }
@@ -88,11 +90,12 @@ export function gitEnvironment({ env, exactEnv, isAfterTool }: GitOptions): Node
 /** Runs git and returns its output. A call that takes too long is ended. */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
-  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX, exitCodes = [] } = options;
+  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX, exitCodes = [], encoding } = options;
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
   const settings: ExecFileOptions = {
     ...{ env: gitEnvironment(options), maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
     ...identityOf(user),
+    ...(encoding === undefined ? {} : { encoding }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(signal === undefined ? {} : { signal }),
   };

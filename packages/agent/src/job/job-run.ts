@@ -21,6 +21,7 @@ import {
 } from '../git/git-worktree.ts';
 import { type CommitRange, countLines, makePatch } from '../git/shared-changes.ts';
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
+import { keepWarm, setAside } from '../git/warm-worktrees.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { findConflicts } from '../landing/find-conflicts.ts';
 import { landWork } from '../landing/land-work.ts';
@@ -45,7 +46,13 @@ import {
   resultOfStop,
 } from './job-result.ts';
 import { performSteps } from './job-steps.ts';
-import { JobFailure, type JobSettings, JobStopped, type JobWork } from './job-work.ts';
+import {
+  JobFailure,
+  type JobSettings,
+  JobStopped,
+  type JobWork,
+  warmWorktreesFor,
+} from './job-work.ts';
 import { createRedactor } from './redaction.ts';
 import { keepResultRecord } from './result-record.ts';
 import type { CommentAnswer } from './tool-report.ts';
@@ -126,7 +133,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
     const isLeft = isKept || isContinuable(work, result, stop);
-    const clean = () => (isLeft ? Promise.resolve() : cleanUp(work));
+    const clean = isLeft ? () => Promise.resolve() : await endWorktree(work);
     return { completion, patches, answers: answersOf(work), toolFailure, cleanUp: clean };
   } finally {
     await work.log.close();
@@ -363,10 +370,23 @@ async function findSecrets(
   return found;
 }
 
-export async function cleanUp(work: JobWork): Promise<void> {
-  const mirror = mirrorOf(work.settings.state, work.repository);
-  await removeWorktree(mirror, work.directory.worktree, work.branch);
-  await work.session?.remove();
+/**
+ * Takes the worktree out of the directory of the attempt.
+ *
+ * @returns what keeps its files for later jobs, and deletes the rest.
+ */
+export async function endWorktree(work: JobWork): Promise<() => Promise<void>> {
+  const { worktree, directory, settings, repository } = work;
+  const warm = warmWorktreesFor(work);
+  const aside =
+    worktree === undefined
+      ? null
+      : await setAside(warm, { path: worktree.path, gitDir: worktree.evidenceDir });
+  return async () => {
+    if (aside !== null) await keepWarm(warm, aside);
+    await removeWorktree(mirrorOf(settings.state, repository), directory.worktree, work.branch);
+    await work.session?.remove();
+  };
 }
 
 /** Keeps the worktree when it cannot be published (clone deleted, merge left unfinished). */

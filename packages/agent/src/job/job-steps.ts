@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GitError } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { createWorktree } from '../git/git-worktree.ts';
@@ -13,7 +15,14 @@ import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
 import { composePrompt } from './job-prompt.ts';
-import { ENVIRONMENT_RETRY, JobFailure, JobStopped, type JobWork, type Round } from './job-work.ts';
+import {
+  ENVIRONMENT_RETRY,
+  JobFailure,
+  JobStopped,
+  type JobWork,
+  type Round,
+  warmWorktreesFor,
+} from './job-work.ts';
 import { recordProcess } from './process-record.ts';
 import { ResultFileError } from './result-file.ts';
 import { openRound } from './round.ts';
@@ -149,8 +158,12 @@ async function checkOut(work: JobWork): Promise<void> {
   }
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
+    warmWorktreesFor(work),
     signal,
   );
+  if (existsSync(join(path, '.gitmodules'))) {
+    await work.log.note('signalbox: submodules are not checked out; their folders are empty.');
+  }
   await work.session?.keepBase(begin, work.branch);
 }
 

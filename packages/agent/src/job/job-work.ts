@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
+import { type WarmWorktrees, warmWorktreesOf } from '../git/warm-worktrees.ts';
 import type { WorkBranch } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { ProcessExit } from '../process/process-run.ts';
@@ -32,6 +33,8 @@ export interface JobSettings {
   holdMs: number;
   /** The user that tools run as; null: the agent's own. */
   toolUser: ToolUser | null;
+  /** Worktrees that are kept for later jobs, of each repository. */
+  warmWorktrees: number;
   /** False: all jobs of this agent are read-only. */
   canWrite: boolean;
 }
@@ -89,6 +92,13 @@ export interface JobWork {
   toolReport?: ToolReport;
   /** The last output of the command. */
   tail: { stdout: string; stderr: string };
+}
+
+/** The worktrees that jobs of the same repository have left. */
+export function warmWorktreesFor({ settings, repository }: JobWork): WarmWorktrees {
+  const { state, toolUser, warmWorktrees } = settings;
+  // As root, the agent would write where the user of tools may exchange folders.
+  return warmWorktreesOf(state, repository.repoId, toolUser === null ? warmWorktrees : 0);
 }
 
 /** The job cannot be run, or its command failed. Becomes the outcome of the job. */

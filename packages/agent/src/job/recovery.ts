@@ -2,6 +2,7 @@ import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { branchOf, removeWorktree } from '../git/git-worktree.ts';
+import { pruneWarm } from '../git/warm-worktrees.ts';
 import type { Outbox } from '../loops/outbox.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
@@ -36,6 +37,7 @@ export async function recoverState(
     clonePath: '',
   }));
   await pruneSessions(state, clock.nowMs());
+  await pruneWarm(state, clock.nowMs());
   const recovery: Recovery = { abandoned: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);

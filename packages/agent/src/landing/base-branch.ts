@@ -33,13 +33,21 @@ export async function chooseBase({
   return { name: checkedOut, why: 'the branch that the clone has checked out' };
 }
 
-/** Reads where the base is now, and brings its commits into the mirror. Null: no such branch. */
-export async function readBase(mirror: Mirror, name: string): Promise<string | null> {
+/**
+ * Reads where the base is now, and brings its commits into the mirror. Null: no such branch.
+ *
+ * @param knownSha a commit that the mirror has.
+ */
+export async function readBase(
+  mirror: Mirror,
+  name: string,
+  knownSha?: string,
+): Promise<string | null> {
   const ref = `refs/heads/${name}`;
   const root = await findCloneRoot(mirror.clonePath, { isAfterTool: true });
   const clone = { cwd: root, isAfterTool: true } as const;
   const sha = await askGit(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], clone);
-  if (sha === null) return null;
+  if (sha === null || sha === knownSha) return sha;
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'];
   const args = [...fetch, root, `+${ref}:refs/remotes/clone/${name}`];
   // Another job may refresh the mirror at the same time.

@@ -10,13 +10,13 @@ import { chooseBase, mergeTrees, readBase } from './base-branch.ts';
  */
 export async function findConflicts(
   work: JobWork,
-  { commitSha }: GitEvidence,
+  { commitSha, baseSha: beganSha }: GitEvidence,
 ): Promise<Pick<Evidence, 'conflicts'>> {
   const { worktree, repository } = work;
   if (worktree === undefined || commitSha === undefined) return {};
   try {
     const base = await chooseBase(repository);
-    const baseSha = base && (await readBase(worktree.mirror, base.name));
+    const baseSha = base && (await readBase(worktree.mirror, base.name, beganSha));
     if (base === null || baseSha === null) return {};
     const git = { gitDir: worktree.mirror.gitDir, isAfterTool: true } as const;
     const merged = await mergeTrees(git, baseSha, commitSha);

@@ -4,8 +4,7 @@ import { type Mirror, mirrorOf, withMirror } from '../git/git-mirror.ts';
 import { branchOf, createWorktree } from '../git/git-worktree.ts';
 import { runHook } from '../job/job-hooks.ts';
 import { runPreCommandHook } from '../job/job-steps.ts';
-import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
-import { removeToolTree } from '../process/tool-file.ts';
+import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
 import { type ApprovedWork, failOfConflicts, type Landing } from './approved-work.ts';
 import { isAncestor, mergeTrees, readBase } from './base-branch.ts';
 import { judge, proveCommit } from './land-work.ts';
@@ -235,14 +234,13 @@ async function prove(
     );
     return;
   }
-  await removeToolTree(directory.worktree);
-  await removeToolTree(directory.evidenceDir);
   await runHook(work, 'environment', directory.path);
   await runHook(work, 'pre-checkout', directory.path);
   const { worktree: path, evidenceDir } = directory;
   const user = settings.toolUser;
   work.worktree = await createWorktree(
     { path, evidenceDir, branch, baseSha: resultSha, mirror, user },
+    warmWorktreesFor(work),
     signal,
   );
   await runPreCommandHook(work);

@@ -1,7 +1,7 @@
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { findHead } from '../git/work-branch.ts';
 import { isUnreported, resultOfFailure, resultOfStop } from '../job/job-result.ts';
-import { cleanUp, type JobEnd, type JobRunOptions, openWork, stopOf } from '../job/job-run.ts';
+import { endWorktree, type JobEnd, type JobRunOptions, openWork, stopOf } from '../job/job-run.ts';
 import { confirmLease, failureOf, writePrompt } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
 import { isBranchOf, isCommit } from '../job/round.ts';
@@ -37,8 +37,8 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
           evidence: { changedFiles: [], ...found.evidence },
           ...(found.landing === undefined ? {} : { landing: found.landing }),
         };
-    const clean = () => cleanUp(work);
-    return { completion, patches: {}, answers: [], toolFailure: null, cleanUp: clean };
+    const cleanUp = await endWorktree(work);
+    return { completion, patches: {}, answers: [], toolFailure: null, cleanUp };
   } finally {
     await work.log.close();
   }

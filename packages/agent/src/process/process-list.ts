@@ -101,13 +101,13 @@ async function listByPs(): Promise<ProcessRow[]> {
   });
 }
 
-/** Between listing and reading, a process may end; it may also belong to another user. */
-async function unlessGone(reading: Promise<string>): Promise<string | null> {
+/** Between listing and reading, a process may end, or be a zombie; it may belong to another user. */
+export async function unlessGone(reading: Promise<string>): Promise<string | null> {
   try {
     return await reading;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) return null;
+    if (['ENOENT', 'ESRCH', 'EINVAL', 'EACCES', 'EPERM'].includes(code)) return null;
     throw error;
   }
 }

@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lchown, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lchown,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+} from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import type { ToolUser } from './tool-user.ts';
@@ -187,6 +196,27 @@ export async function removeToolTree(path: string): Promise<void> {
       if (tries === REMOVALS_MAX) throw error;
     }
   }
+}
+
+/**
+ * Moves entries of a directory that a tool may have written to into another one. An entry that is
+ * not there is left out.
+ *
+ * @throws {ToolFileError}
+ */
+export async function moveToolEntries(
+  from: string,
+  to: string,
+  names: readonly string[],
+): Promise<void> {
+  const done = await inFolder(from, from, async (folder) => {
+    const present = new Set(await readdir(folder));
+    for (const name of names) {
+      if (present.has(name)) await rename(join(folder, name), join(to, name));
+    }
+    return true;
+  });
+  if (done === null) throw new ToolFileError(`There is no folder ${from}.`);
 }
 
 const everyPart = process.platform === 'darwin' ? O_NOFOLLOW_ANY : 0;

@@ -423,3 +423,25 @@ for (const [name, [script, why]] of Object.entries(traps)) {
     assert.deepEqual(folders.map(contentOf), before);
   });
 }
+
+test('settings with quotes, backslashes, comments and line ends reach the tool and the evidence as they are', async (t) => {
+  const odd = ' Ada "the \\ first"\n; # a comment\t';
+  const program = 'sed "s/a\\\\b/c/" # "x"';
+  const place = await setup(t, [['filter.a "b" \\ .c.clean', program]]);
+  const { worktree, mirror } = place;
+  git(mirror.clonePath, 'config', 'user.name', odd);
+  const settings = { repoId, path: mirror.clonePath };
+  const again = {
+    ...{ ...worktree, branch: 'signalbox/again', path: join(place.directory, 'again') },
+    evidenceDir: join(place.directory, 'again.git'),
+    baseSha: await refreshMirror(mirror, settings, null),
+  };
+  await createWorktree(again);
+  const read = (file: string, name: string) =>
+    execFileSync('git', ['config', '--file', file, '--null', name], { encoding: 'utf8' });
+  assert.equal(read(join(again.path, '.git/config'), 'user.name'), `${odd}\0`);
+  assert.equal(read(join(again.evidenceDir, 'config'), 'user.name'), `${odd}\0`);
+  const filter = 'filter.a "b" \\ .c.clean';
+  assert.equal(read(join(again.evidenceDir, 'config'), filter), `${program}\0`);
+  assert.equal(git(again.path, 'status', '--porcelain', '--branch'), '## signalbox/again');
+});

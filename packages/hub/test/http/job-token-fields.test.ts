@@ -62,6 +62,7 @@ const judgements: Record<string, Record<string, Judgement>> = {
   jobsList: {
     ...{ ...jobFilters, ...page, status: 'chosen', statuses: 'chosen', limitPerStatus: 'chosen' },
     ...{ text: 'chosen', view: 'chosen', fields: 'chosen' },
+    logText: never('error'),
   },
   jobsCounts: jobFilters,
   jobsGet: { jobId: 'own' },

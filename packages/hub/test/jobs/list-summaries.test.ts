@@ -5,7 +5,7 @@ import { endpoints, type RequestOf, verdicts } from '@signalbox/contract';
 import { startQueueWorld } from '../support/queue-world.ts';
 import { seedJobs } from '../support/seed-database.ts';
 
-const { agents, jobEvents, jobs, queue, repositories, runs } = endpoints;
+const { agents, jobEvents, jobs, queue, repositories } = endpoints;
 const PAGE_BYTES_MAX = 20 * 1_024;
 
 type Setup = Awaited<ReturnType<typeof startQueueWorld>>;
@@ -259,24 +259,6 @@ test('a text is found in results, and in the log of the latest attempt, page by 
   assert.deepEqual(found, [ids[2], ids[1]]);
   const grouped = { workspaceId, view: 'summary', logText: 'x', limitPerStatus: 1 } as const;
   await h.refuse(jobs.list, grouped, 'INVALID_REQUEST');
-});
-
-test('the tool of a job lists the jobs of its run, and does not search their logs', async (t) => {
-  const h = await startQueueWorld(t);
-  const { workspaceId, repoId } = h;
-  const upsert = { workspaceId, repoId, runRef: 'run', status: 'running' };
-  const { runId } = await h.call(runs.upsertV1, upsert);
-  await h.enqueue({ prompt: 'Of the run', runId });
-  const { jobToken } = await h.claim();
-  const ask = async (more: object) => {
-    const { server } = h.hub;
-    const headers = { authorization: `Bearer ${jobToken}` };
-    const payload = { workspaceId, runId, ...more };
-    const response = await server.inject({ method: 'POST', url: jobs.list.path, headers, payload });
-    return response.json();
-  };
-  assert.equal((await ask({ text: 'run' })).jobs.length, 1);
-  assert.equal((await ask({ logText: 'x' })).error, 'NOT_ALLOWED');
 });
 
 test('counts are by status, follow the filters, and stop at 1,000', async (t) => {

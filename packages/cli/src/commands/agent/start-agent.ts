@@ -164,6 +164,7 @@ async function runAgent(
     leaseMs: plan.lease.value,
     jobTimeLimitMs: plan.timeLimit.value,
     hooksDir: plan.hooks?.value,
+    warmWorktrees: plan.warmWorktrees.value,
     runAs: plan.runAs?.value,
     ...(plan.readOnly.value ? { capabilities: { canWrite: false } } : {}),
     env: io.env,

@@ -27,12 +27,10 @@ interface Options extends HubOptions {
   stateDir?: string;
 }
 
-/** Jobs in these states may still need their branches and worktrees. */
-
 /**
  * `signalbox work prune`: deletes merged branches of agents from the clone of the current
- * directory, and worktrees that agents on this machine no longer need. With `--json`: `{ok, dryRun,
- * branches, worktrees}`.
+ * directory, and worktrees that agents on this machine no longer need, warm ones included. With
+ * `--json`: `{ok, dryRun, branches, worktrees}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -69,7 +67,7 @@ export const command = defineCommand<Options>({
         branch: name,
         commitSha,
       }));
-      const paths = worktrees.map(({ kind, path }) => ({ kind, path }));
+      const paths = worktrees.map(({ kind, path, sizeBytes }) => ({ kind, path, sizeBytes }));
       const dryRun = options.dryRun ?? false;
       return io.printJson({ ok: true, dryRun, branches: names, worktrees: paths });
     }
@@ -94,7 +92,7 @@ async function deleteBranch(clone: Clone, { name, commitSha }: Work['branch']): 
 
 /**
  * Finds worktrees that can go: those of sessions whose jobs have ended, and with `--unmerged` those
- * with changes that could not be published.
+ * with changes that could not be published. Without warm ones, the next jobs write their files anew.
  */
 async function findWorktrees(
   io: Io,
@@ -107,9 +105,10 @@ async function findWorktrees(
   const found: LeftWorktree[] = [];
   for (const worktree of await listLeftWorktrees(stateDir)) {
     if (Date.now() - worktree.changedAt.getTime() < (options.olderThan ?? 0)) continue;
-    const isWanted =
-      worktree.kind === 'kept' ? options.unmerged : await hasEnded(io, session, worktree.jobId);
-    if (isWanted) found.push(worktree);
+    const { kind, jobId } = worktree;
+    if (kind === 'kept' && !options.unmerged) continue;
+    if (kind === 'session' && !(await hasEnded(io, session, jobId))) continue;
+    found.push(worktree);
   }
   return found;
 }
@@ -150,5 +149,15 @@ function sayPruned(
     );
     if (!dryRun && !isMerged) io.note(`  To get it back: git branch ${name} ${commitSha}`);
   }
-  for (const { path } of worktrees) io.print(`${mark} ${verb} ${path}`);
+  for (const { kind, path, sizeBytes } of worktrees) {
+    const what = kind === 'warm' ? `warm worktree ${path}` : path;
+    io.print(`${mark} ${verb} ${what}, ${formatSize(sizeBytes)}`);
+  }
+  if (worktrees.length === 0) return;
+  const totalBytes = worktrees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  io.note(`${dryRun ? 'Would free' : 'Freed'} ${formatSize(totalBytes)} of worktrees.`);
+}
+
+function formatSize(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }

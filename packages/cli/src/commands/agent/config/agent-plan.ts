@@ -55,6 +55,8 @@ export interface AgentPlan {
   timeLimit: Sourced<number>;
   hooks?: Sourced<string> | undefined;
   runAs?: Sourced<string> | undefined;
+  /** Of each repository. */
+  warmWorktrees: Sourced<number>;
   stateDir?: Sourced<string> | undefined;
   /** For repositories that the file does not name. */
   general: RepositoryPlan;
@@ -79,18 +81,20 @@ export async function planAgent(
   const config = file === null ? {} : await readSettingsFile(file, agentConfig);
   const general = planRepository(options, config);
   const entries = config.repositories?.value;
+  const jobs = flag(options.jobs, '--jobs') ?? config.jobs ?? byDefault(1);
   return {
     ...{ file, general },
     url: config.url,
     workspace: config.workspace,
     name: flag(options.name, '--name') ?? config.name ?? byDefault(hostname()),
-    jobs: flag(options.jobs, '--jobs') ?? config.jobs ?? byDefault(1),
+    jobs,
     labels: { ...config.labels?.value, ...sourced(options.label, '--label') },
     readOnly: config['read-only'] ?? byDefault(false),
     lease: config.lease ?? byDefault(agentDefaults.leaseMs),
     timeLimit: config['time-limit'] ?? byDefault(agentDefaults.jobTimeLimitMs),
     hooks: config.hooks,
     runAs: config['run-as'],
+    warmWorktrees: config['warm-worktrees'] ?? byDefault(jobs.value),
     stateDir: config['state-dir'],
     repositories:
       entries?.map(({ value, from }) => ({

@@ -67,6 +67,10 @@ const jobs = scalar('an integer from 1 to 1000', (value) =>
     : undefined,
 );
 
+const warmWorktrees = scalar('an integer from 0 to 1000', (value) =>
+  /^\d{1,4}$/.test(value) && Number(value) <= 1_000 ? Number(value) : undefined,
+);
+
 /** A path, relative to the directory of the file. */
 const path: Setting<string> = {
   read(node, place) {
@@ -246,6 +250,7 @@ const agentKeys = {
   'time-limit': duration,
   hooks: path,
   'run-as': text,
+  'warm-worktrees': warmWorktrees,
   'state-dir': path,
 };
 

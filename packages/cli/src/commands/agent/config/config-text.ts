@@ -45,6 +45,7 @@ function agentRows(plan: AgentPlan): Row[] {
     row('time-limit', plan.timeLimit, timeText),
     row('hooks', plan.hooks),
     row('run-as', plan.runAs),
+    row('warm-worktrees', plan.warmWorktrees),
     row('state-dir', plan.stateDir),
   ].flat();
 }
