@@ -15,7 +15,7 @@ const FILE_BYTES = 10_000;
 const FILES_PER_FOLDER = 100;
 const AT_ONCE = 4;
 
-/** What a round measures, in ms but for `diskBytes`. */
+/** The figures of a round, in ms but for `diskBytes`. */
 interface Round {
   bareMs: number;
   firstMs: number;

@@ -16,7 +16,7 @@ export interface LeftWorktree {
   /** Null: the directory does not say. */
   jobId: string | null;
   changedAt: Date;
-  /** What it takes on the disk; objects that it borrows from the mirror do not count. */
+  /** Its space on the disk; objects that it borrows from the mirror do not count. */
   sizeBytes: number;
 }
 

@@ -148,7 +148,7 @@ async function beginHistory({ gitDir }: Mirror, signal?: AbortSignal): Promise<s
 /** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */
 export async function findCloneRoot(path: string, git: GitOptions = {}): Promise<string> {
   const question = ['--absolute-git-dir', '--is-bare-repository', '--show-toplevel'];
-  // A bare repository has no answer to the last question. What is none has no answer at all.
+  // A bare repository has no answer to the last question. Another folder has no answer at all.
   const options = { ...git, exitCodes: [128] };
   const answers = await runGit(['-C', path, 'rev-parse', ...question], options);
   const [gitDir = '', isBare, topLevel = ''] = answers.split('\n');

@@ -14,7 +14,7 @@ import { askGit, GitError, type GitOptions, runGit } from './git.ts';
  * `warm/<repository>/<name>/`, each with `worktree/` and the `index` of its files. Only files that
  * git tracks are in there, and none of the tool's `.git`.
  *
- * What a tool has left is compared with an index of the agent's, made before the tool began. A path
+ * The files are compared with an index of the agent's, made before the tool began. A path
  * that it does not have is deleted. A file that was written to has another time of change (ctime),
  * which only root can set: git writes it again for the next job.
  */
@@ -117,7 +117,7 @@ function randomName(): string {
  * Puts the files of a kept worktree into the place of a new one, and their index into its git
  * directory, for `read-tree --reset -u` to bring both to a commit.
  *
- * @returns false: there is none.
+ * @returns false: no kept worktree fits.
  */
 export async function takeWarm(warm: WarmWorktrees, files: Files): Promise<boolean> {
   if (warm.max === 0) return false;
@@ -198,7 +198,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   '160000': 'd',
 };
 
-/** What each path of the index is. Paths are bytes, as in all functions below. */
+/** The kind of each path of the index. Paths are bytes, as in all functions below. */
 async function readIndex(files: Files): Promise<Map<string, Kind>> {
   const listed = await runGit(['ls-files', '-z', '--stage'], {
     ...gitOf(files),

@@ -6,7 +6,7 @@ import { unlessGone } from './process-list.ts';
  * there, or has something in there open, mapped or mounted. A process of this user that started
  * after `sinceMs` and does not let itself be looked at counts as one.
  *
- * Linux only: elsewhere nobody can know, so the answer is yes.
+ * Linux only: elsewhere it cannot be known, so the answer is yes.
  *
  * @param name of the new place, which no other directory has.
  */

@@ -1,4 +1,4 @@
-/** What a tool leaves in a worktree does not reach the next job that gets its files. */
+// Nothing that a tool leaves in a worktree reaches the next job that gets its files.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -208,7 +208,7 @@ for (const [what, command] of Object.entries(attacks)) {
       const file = join(place.directory, name);
       if (existsSync(file)) assert.equal(readFileSync(file, 'utf8'), 'precious\n');
     }
-    // What was written to the second name does not arrive.
+    // A write to the second name does not arrive.
     if (existsSync(join(place.directory, 'second'))) {
       writeFileSync(join(place.directory, 'second'), 'evil\n');
       assertPristine(place, next);

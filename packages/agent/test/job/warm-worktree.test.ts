@@ -34,7 +34,7 @@ test('a job gets the worktree of an earlier one, without anything that it left',
   const parts = await setup(t);
   const [first, ...others] = await runTwo(parts, {});
   const found = ['.git', 'README.md', 'src'];
-  // Where nobody can look at processes, each job gets new files.
+  // Where processes cannot be looked at, each job gets new files.
   const second = process.platform === 'linux' ? first : others[3];
   assert.deepEqual(others, [...found, second, ...found]);
 });

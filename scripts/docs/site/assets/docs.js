@@ -80,13 +80,14 @@ for (const example of navigator.clipboard ? document.querySelectorAll('pre') : [
     className: 'copy',
     textContent: 'Copy',
   });
-  button.addEventListener('click', async () => {
+  button.addEventListener('click', () => void copy());
+  const copy = async () => {
     await navigator.clipboard.writeText(example.querySelector('code').textContent);
     button.textContent = 'Copied';
     setTimeout(() => {
       button.textContent = 'Copy';
     }, 2_000);
-  });
+  };
   const box = document.createElement('div');
   box.className = 'example';
   example.replaceWith(box);

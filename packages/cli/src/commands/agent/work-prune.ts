@@ -92,7 +92,7 @@ async function deleteBranch(clone: Clone, { name, commitSha }: Work['branch']): 
 
 /**
  * Finds worktrees that can go: those of sessions whose jobs have ended, and with `--unmerged` those
- * with changes that could not be published. Without warm ones, the next jobs write their files anew.
+ * with changes that could not be published. Without warm ones, the next jobs write all their files.
  */
 async function findWorktrees(
   io: Io,
