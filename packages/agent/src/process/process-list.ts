@@ -101,7 +101,7 @@ async function listByPs(): Promise<ProcessRow[]> {
   });
 }
 
-/** Between listing and reading, a process may end, or be a zombie; it may belong to another user. */
+/** Between listing and reading, a process may end or be a zombie. It may be another user's. */
 export async function unlessGone(reading: Promise<string>): Promise<string | null> {
   try {
     return await reading;

@@ -424,7 +424,7 @@ for (const [name, [script, why]] of Object.entries(traps)) {
   });
 }
 
-test('settings with quotes, backslashes, comments and line ends reach the tool and the evidence as they are', async (t) => {
+test('settings with quotes, backslashes and line ends reach tool and evidence as they are', async (t) => {
   const odd = ' Ada "the \\ first"\n; # a comment\t';
   const program = 'sed "s/a\\\\b/c/" # "x"';
   const place = await setup(t, [['filter.a "b" \\ .c.clean', program]]);

@@ -164,11 +164,13 @@ const attacks: Record<string, string> = {
   'an ignored file in a tracked folder':
     'mkdir -p src/node_modules; echo evil > src/node_modules/x',
   'a hook':
-    'mkdir -p .git/hooks; printf "#!/bin/sh\\ntouch ../pwned\\n" > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout',
+    'mkdir -p .git/hooks; cd .git/hooks; printf "#!/bin/sh\\ntouch ../pwned\\n" > post-checkout; ' +
+    'chmod +x post-checkout',
   'a program as core.fsmonitor':
     'git config core.fsmonitor "touch ../pwned; false"; git config core.worktree /',
   'a filter with attributes':
-    'git config filter.x.smudge "touch ../pwned; cat"; echo "* filter=x" > .git/info-attributes; mkdir -p .git/info; echo "* filter=x" > .git/info/attributes; echo "* filter=x" > src/.gitattributes',
+    'git config filter.x.smudge "touch ../pwned; cat"; mkdir -p .git/info; ' +
+    'echo "* filter=x" > .git/info/attributes; echo "* filter=x" > src/.gitattributes',
   'a changed file marked as skip-worktree':
     'echo evil > src/one.ts; git update-index --skip-worktree src/one.ts',
   'a changed file marked as unchanged':
