@@ -55,7 +55,7 @@ async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | string[] =
   const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
   const told = async (uncertaintyId: string) =>
     (await ask(notifications.list, { workspaceId, uncertaintyId })).notifications;
-  const sent = { ...hub.deps, allowed: 'all' as const, baseUrl: () => hub.baseUrl };
+  const sent = { ...hub.deps, allowed: 'all' as const, smtp: null, baseUrl: () => hub.baseUrl };
   return {
     ...h,
     sender: new NotificationSender(sent, (error) => assert.fail(String(error))),
