@@ -70,6 +70,7 @@ function presentNotification(
     ...{ channelName: channel?.name ?? null, kind: channel?.kind ?? null },
     ...{ state: row.state, attempts: row.attempts, failure: row.failure },
     createdAt: timestampOf(row.created_at),
+    dueAt: nullableTimestampOf(row.due_at),
     endedAt: nullableTimestampOf(row.ended_at),
   };
 }

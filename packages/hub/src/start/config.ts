@@ -165,7 +165,7 @@ export const settings = {
     description:
       'Mail server for notifications, as in smtps://user:password@mail.acme.dev:465, or ' +
       'smtp://mail.acme.dev:587, where STARTTLS is required unless the host is this machine. ' +
-      'Without it and the next setting, nobody is told by mail.',
+      'Without it and the next setting, no person is told by mail.',
     secret: true,
   },
   mailFrom: {
@@ -319,7 +319,7 @@ export interface Config {
   globalToken: string | null;
   allowGlobalToken: boolean;
   allowPrivateHosts: PrivateHosts;
-  /** Null: nobody is told by mail. */
+  /** Null: no person is told by mail. */
   smtp: SmtpServer | null;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;

@@ -54,9 +54,11 @@ async function startMailer(t: TestContext, smtpOf: Partial<Config['smtp'] & obje
   };
 }
 
-const hostile = `Drop it?\r\nBcc: eve@evil.example\r\n\r\n<a href="https://evil.example/x">yes</a> https://evil.example/y`;
+const hostile =
+  'Drop it?\r\nBcc: eve@evil.example\r\n\r\n' +
+  '<a href="https://evil.example/x">yes</a> https://evil.example/y';
 
-test('a question is mailed to the account once, quoted, and no text of a tool becomes a header or a link', async (t) => {
+test('a question is mailed to the account once, and its text becomes no header and no link', async (t) => {
   const h = await startMailer(t);
   const { uncertaintyId } = await h.ask({ prompt: hostile });
   await h.send();

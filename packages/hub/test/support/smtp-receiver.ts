@@ -5,7 +5,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SmtpServer } from '../../src/start/setting-values.ts';
 
-/** What the server says to the next recipient; `nothing`: it does not answer any more. */
+/** The reply about the next recipient; `nothing`: the server does not answer any more. */
 type SmtpAnswer = { code: number; words: string } | 'nothing';
 
 /** A mail server on this machine that keeps what it takes. */

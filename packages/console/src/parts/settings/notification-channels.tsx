@@ -239,7 +239,7 @@ function ChannelForm({ workspaceId, email, offersMail, onCancel, onDone }: Chann
           <legend className="text-sm font-medium">Tell me when</legend>
           <CheckField
             label="A job asks"
-            hint="Jobs that you enqueued; and those of members without a channel."
+            hint="Jobs that you enqueued, those of members without a channel, and for owners what waits too long."
             checked={hears.decision}
             onChange={(decision) => setHears((now) => ({ ...now, decision }))}
           />

@@ -57,6 +57,7 @@ export const Notification = Type.Object({
   attempts: Integer(0, 1_000),
   failure: Nullable(Text(500)),
   createdAt: Timestamp(),
+  dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
 });
 export type Notification = Static<typeof Notification>;
@@ -182,7 +183,7 @@ export const notifications = {
           {
             ...{ personName: 'Ada Lovelace', channelName: 'Phone', kind: 'ntfy', state: 'sent' },
             ...{ attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
-            endedAt: '2026-11-02T09:00:00.400Z',
+            ...{ dueAt: null, endedAt: '2026-11-02T09:00:00.400Z' },
           },
         ],
       },
