@@ -133,7 +133,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     const channels = page.getByRole('list', { name: 'Channels' });
     await channels.getByText(`Mail to ${owner.email}`).waitFor();
     await page.getByRole('button', { name: 'Test Office' }).tap();
-    await page.getByText('No answer of the mail server: ECONNREFUSED.').waitFor();
+    await page.getByText('No connection to the mail server: ECONNREFUSED.').waitFor();
     assert.deepEqual(await look('mail-added'), []);
     await page.getByRole('button', { name: 'Remove Office' }).tap();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();

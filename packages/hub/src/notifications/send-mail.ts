@@ -107,7 +107,7 @@ function judge(error: NodemailerError): Delivery {
   }
   const failure =
     response === ''
-      ? `No answer of the mail server: ${reasonOf(error)}.`
+      ? `No connection to the mail server: ${reasonOf(error)}.`
       : `The mail server answered ${words}.`;
   return { kind: 'again', failure, afterMs: 0 };
 }

@@ -7,9 +7,11 @@ import {
   type RequestOf,
   type ResponseOf,
 } from '@signalbox/contract';
+import type { SMTPServerOptions } from 'smtp-server';
 import type { TObject } from 'typebox';
 import { sendMail } from '../../src/notifications/send-mail.ts';
 import type { Config } from '../../src/start/config.ts';
+import { makeCertificate, trustCertificate } from '../support/certificate.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startDecisionWorld } from '../support/decision-world.ts';
 import { startSmtpReceiver } from '../support/smtp-receiver.ts';
@@ -19,8 +21,12 @@ const { notificationChannels, notifications } = consoleEndpoints;
 const MINUTE_MS = 60_000;
 
 /** A hub with a mail server, and a person of its workspace who is told by mail. */
-async function startMailer(t: TestContext, smtpOf: Partial<Config['smtp'] & object> = {}) {
-  const server = await startSmtpReceiver(t);
+async function startMailer(
+  t: TestContext,
+  smtpOf: Partial<Config['smtp'] & object> = {},
+  options: SMTPServerOptions = {},
+) {
+  const server = await startSmtpReceiver(t, options);
   const h = await startDecisionWorld(t, { config: { smtp: { ...server.smtp, ...smtpOf } } });
   const person = await signInFirstOwner(h);
   const call = async <Req extends TObject, Res extends TObject>(
@@ -169,6 +175,17 @@ test('without STARTTLS nothing is sent to another machine', async (t) => {
   assert.equal(h.server.asked(), 0);
 });
 
+test('a certificate that is not trusted gets no mail, and a trusted one gets it encrypted', async (t) => {
+  const { cert, key } = makeCertificate(t, 'IP:127.0.0.1', 9);
+  const h = await startMailer(t, { tls: 'starttls' }, { cert, key, disabledCommands: [] });
+  const refused = 'No connection to the mail server: DEPTH_ZERO_SELF_SIGNED_CERT.';
+  assert.equal((await h.tryIt()).failure, refused);
+  assert.equal(h.server.asked(), 0);
+  trustCertificate(t, cert);
+  assert.deepEqual(await h.tryIt(), { ok: true, delivered: true, failure: null });
+  assert.equal(h.server.mails[0]?.secure, true);
+});
+
 test('a server that hangs is left, and its connection closed', async (t) => {
   const server = await startSmtpReceiver(t);
   server.answerWith('nothing');
@@ -187,7 +204,10 @@ test('a server that hangs is left, and its connection closed', async (t) => {
 
 test('a server that is not there is tried again', async (t) => {
   const h = await startMailer(t, { port: 9 });
-  assert.match((await h.tryIt()).failure ?? '', /^No answer of the mail server: ECONNREFUSED\.$/);
+  assert.match(
+    (await h.tryIt()).failure ?? '',
+    /^No connection to the mail server: ECONNREFUSED\.$/,
+  );
 });
 
 test('mail goes to the own address only, and only if the operator has set a server', async (t) => {

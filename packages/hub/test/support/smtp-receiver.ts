@@ -10,7 +10,7 @@ type SmtpAnswer = { code: number; words: string } | 'nothing';
 
 /** A mail server on this machine that keeps what it takes. */
 export async function startSmtpReceiver(t: TestContext, options: SMTPServerOptions = {}) {
-  const mails: { to: string[]; text: string; mail: Email }[] = [];
+  const mails: { to: string[]; text: string; mail: Email; secure: boolean }[] = [];
   const answers: SmtpAnswer[] = [];
   let asked = 0;
   const server = new SMTPServer({
@@ -23,12 +23,12 @@ export async function startSmtpReceiver(t: TestContext, options: SMTPServerOptio
       if (answer === undefined) return reply();
       reply(Object.assign(new Error(answer.words), { responseCode: answer.code }));
     },
-    async onData(stream, { envelope }, reply) {
+    async onData(stream, { envelope, secure }, reply) {
       const chunks: Buffer[] = [];
       for await (const chunk of stream) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString('utf8');
       const to = envelope.rcptTo.map(({ address }) => address);
-      mails.push({ to, text, mail: await PostalMime.parse(text) });
+      mails.push({ to, text, secure, mail: await PostalMime.parse(text) });
       reply();
     },
   });
