@@ -99,7 +99,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
         </Section>
         <Section
           title="Questions"
-          description="Who is told of a question is the person who enqueued its job, by their channels."
+          description="A question is sent to the channels of the person who enqueued its job."
         >
           <Sheet>
             <div className="grid gap-4 sm:max-w-md">
