@@ -9,11 +9,15 @@ import {
   type CheckCommand,
   claudePermissionModes,
   codexSandboxes,
+  isSetupPath,
   landingWays,
   PermissionFileError,
   type PermissionRule,
   parsePermissionRule,
   reachesJobs,
+  SETUP_COMMANDS_MAX,
+  SETUP_PATHS_MAX,
+  type SetupCommand,
 } from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
@@ -162,6 +166,33 @@ const checks: Setting<Sourced<CheckCommand>[]> = {
   },
 };
 
+const setupPath = scalar('a path in the repository, such as .env', (value) =>
+  isSetupPath(value) ? value : undefined,
+);
+
+const setupPaths: Setting<Sourced<string>[]> = {
+  read(node, place) {
+    const list = listOf(setupPath).read(node, place);
+    const isFew = list.length <= SETUP_PATHS_MAX;
+    return isFew ? list : place.refuse(node, `at most ${SETUP_PATHS_MAX} paths`);
+  },
+};
+
+/** A command, or a list of them. */
+const setupCommands: Setting<Sourced<SetupCommand>[]> = {
+  read(node, place) {
+    const command: Setting<SetupCommand> = {
+      read: (each, at) => ({ command: checkCommand.read(each, at) }),
+    };
+    if (!isSeq(node)) return [{ value: command.read(node, place), from: place.of(node) }];
+    const list = listOf(command).read(node, place);
+    const isFew = list.length <= SETUP_COMMANDS_MAX;
+    return isFew ? list : place.refuse(node, `at most ${SETUP_COMMANDS_MAX} commands`);
+  },
+};
+
+const setupKeys = { copy: setupPaths, link: setupPaths, run: setupCommands };
+
 const environment = textsByName((name) => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';
   return reachesJobs(name) ? null : 'does not reach jobs: Signalbox sets or removes it';
@@ -229,6 +260,7 @@ const repositoryKeys = {
   share,
   base: text,
   fetch: toggle,
+  setup: mapOf(setupKeys),
   checks,
   'check-limit': checkLimit,
   'repository-checks': toggle,
@@ -286,6 +318,7 @@ export const agentConfig = mapOf(
 
 export type RepositorySettings = Settings<typeof repositoryKeys>;
 export type AgentSettings = Settings<typeof agentKeys>;
+export type SetupSettings = Settings<typeof setupKeys>;
 export type ToolSettings = Settings<typeof toolKeys>;
 export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;
 

@@ -3,6 +3,7 @@ import type { Io } from '../../../terminal/io.ts';
 import { printFields, printTable } from '../../../terminal/table.ts';
 import { oneLine } from '../../../terminal/text.ts';
 import type { AgentPlan, RepositoryPlan } from './agent-plan.ts';
+import type { SetupSettings } from './config-keys.ts';
 import type { Sourced } from './setting-reader.ts';
 
 /** A setting in force. */
@@ -73,6 +74,7 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
     row('share.changes', plan.shareChanges),
     row('base', plan.base),
     row('fetch', plan.fetch),
+    ...setupRows(plan.setup),
     ...plan.checks.map(({ value: { command, name, timeLimitMs }, from }) => {
       const limit = timeLimitMs === undefined ? '' : ` (${timeText(timeLimitMs)})`;
       const value = `${name === undefined ? '' : `${name}: `}${command}${limit}`;
@@ -89,6 +91,14 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
       { key: `environment.${name}`, value: null, from },
     ]),
   ].flat();
+}
+
+function setupRows({ copy, link, run }: SetupSettings): Row[][] {
+  return [
+    ...(copy?.value ?? []).map((path) => row('setup.copy', path)),
+    ...(link?.value ?? []).map((path) => row('setup.link', path)),
+    ...(run?.value ?? []).map((step) => row('setup.run', step, ({ command }) => command)),
+  ];
 }
 
 function row<T>(

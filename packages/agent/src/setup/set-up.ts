@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { ToolCall } from '@signalbox/contract';
+import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
+import { reasonLineOf } from '../job/reason-line.ts';
+import { tailOf } from '../job/text-limits.ts';
+import { runProcess } from '../process/process-run.ts';
+import {
+  copyFromClone,
+  excludeFromGit,
+  linkToClone,
+  requireExcluded,
+  SetupFileError,
+} from './setup-files.ts';
+import type { SetupOptions } from './setup-options.ts';
+
+/** Characters kept of a command's last output, for its failure. */
+const TAIL_CHARS_MAX = 4_000;
+
+/** The tool did not begin, so the attempt does not count; another agent may have what is missing. */
+const SETUP_RETRY = { recommendedDelayMs: 30_000, spendsAttempt: false, occurrencesMax: 3 };
+
+/**
+ * Sets a worktree up, before the tool begins.
+ *
+ * @param isNew false: an attempt before has set it up, and its tool has worked in it. Only the
+ *   commands are run again.
+ */
+export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
+  const { setup } = work.repository;
+  if (setup === undefined) return;
+  if (isNew) await putFiles(work, setup);
+  for (const { command } of setup.run ?? []) await runStep(work, command);
+}
+
+async function putFiles(work: JobWork, { copy = [], link = [] }: SetupOptions): Promise<void> {
+  const { worktree, redactor } = work;
+  const paths = [...copy, ...link];
+  if (worktree === undefined || paths.length === 0) return;
+  await inSection(work, `files ${paths.join(', ')}`, async () => {
+    await excludeFromGit(worktree, paths);
+    await copyFromClone(worktree, copy, redactor);
+    await linkToClone(worktree, link);
+    await requireExcluded(worktree, paths);
+    return 0;
+  });
+}
+
+async function runStep(work: JobWork, command: string): Promise<void> {
+  await inSection(work, command, () => runLine(work, command));
+}
+
+/** @returns the exit code. */
+async function runLine(work: JobWork, command: string): Promise<number> {
+  const { settings, directory, log, signal } = work;
+  const tail = { text: '' };
+  const exit = await runProcess({
+    file: '/bin/sh',
+    // One pipe for both streams, so that the output is in the order in which it was written.
+    args: ['-c', `exec 2>&1; ${command}`],
+    cwd: directory.worktree,
+    env: work.env,
+    user: settings.toolUser,
+    mark: work.mark,
+    directory: directory.worktree,
+    stdin: '',
+    async onOutput(stream, text) {
+      tail.text = tailOf(tail.text + text, TAIL_CHARS_MAX);
+      await log.write(stream, text);
+    },
+    signal,
+    killGraceMs: settings.killGraceMs,
+    clock: settings.clock,
+  });
+  if (signal.aborted) throw new JobStopped();
+  if (exit.code === 0) return 0;
+  const how = exit.code === null ? `was killed by ${exit.signal}` : `exited with ${exit.code}`;
+  const said = reasonLineOf(work.redactor.redact(tail.text).split('\n'))?.trim();
+  throw new SetupStepError(`${how}${said === undefined ? '.' : `: ${said}`}`, exit.code);
+}
+
+class SetupStepError extends Error {
+  readonly exitCode: number | null;
+
+  constructor(message: string, exitCode: number | null) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Runs a step as a section of the log, with its name, its time and its end. */
+async function inSection(work: JobWork, name: string, step: () => Promise<number>): Promise<void> {
+  const { clock } = work.settings;
+  const beganMs = clock.monotonicMs();
+  const id = randomUUID();
+  const title = `Set-up: ${name}`;
+  const tell = (text: string, call: Pick<ToolCall, 'status' | 'exitCode'>) =>
+    work.log.append('agent', [
+      {
+        text: `signalbox: set-up, ${name}${text}\n`,
+        activity: { toolCall: { id, kind: 'execute', title, ...call } },
+      },
+    ]);
+  const seconds = () => `${((clock.monotonicMs() - beganMs) / 1_000).toFixed(1)} s`;
+  await tell('', { status: 'running' });
+  try {
+    const exitCode = await step();
+    await tell(`: done in ${seconds()}`, { status: 'done', exitCode });
+  } catch (error) {
+    if (error instanceof JobStopped) throw error;
+    const exitCode = error instanceof SetupStepError ? error.exitCode : null;
+    const ended = exitCode === null ? {} : { exitCode };
+    await tell(`: failed after ${seconds()}`, { status: 'failed', ...ended });
+    throw failureOf(name, error);
+  }
+}
+
+function failureOf(name: string, error: unknown): unknown {
+  const isStep = error instanceof SetupStepError;
+  if (!isStep && !(error instanceof SetupFileError)) return error;
+  const what = isStep ? `${name} ${error.message}` : error.message;
+  const summary = `The worktree could not be set up, so the tool did not begin. ${what}`;
+  return new JobFailure('environment', 'setup_failed', summary, SETUP_RETRY);
+}

@@ -1,0 +1,28 @@
+/**
+ * What a new worktree gets before the tool begins. All of it is the choice of the person who runs
+ * the agent. Paths are relative to the repository, without `.` and `..`.
+ */
+export interface SetupOptions {
+  /** Files and folders of the clone that git does not track, such as `.env`. */
+  copy?: readonly string[];
+  /** The same, as symbolic links into the clone. */
+  link?: readonly string[];
+  /** Run in order, before each attempt. */
+  run?: readonly SetupCommand[];
+}
+
+export interface SetupCommand {
+  /** A line for `/bin/sh`, run in the worktree as the tool's user. */
+  command: string;
+}
+
+export const SETUP_PATHS_MAX = 100;
+export const SETUP_COMMANDS_MAX = 20;
+
+/** Whether a path may name a file or a folder of a repository. */
+export function isSetupPath(path: string): boolean {
+  const parts = path.split('/');
+  const isPlain = (part: string) =>
+    part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git';
+  return parts.every(isPlain) && !/\p{Cc}|\\/u.test(path) && path.trim() === path;
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import type { SetupOptions } from '../../src/index.ts';
+import { git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
+
+/** Runs one job in a worktree with this set-up. */
+async function runOne({ hub, clone, start }: Setup, options: SetupOptions, command: string) {
+  const held = hub.enqueue({ repoId });
+  const agent = await start(command, { repositories: [{ repoId, path: clone, setup: options }] });
+  await hub.until('the result', () => held.accepted !== null, 60_000);
+  await agent.drain();
+  return { held, result: resultOf(held) };
+}
+
+/** Files of the clone that git does not track, and does not ignore. */
+function writeUntracked({ clone }: Setup): void {
+  writeFileSync(join(clone, '.env'), 'API_TOKEN=a-secret-of-the-clone\nPORT=80\n');
+  mkdirSync(join(clone, 'assets/big'), { recursive: true });
+  writeFileSync(join(clone, 'assets/big/one.bin'), 'one\n');
+}
+
+test('files are copied and linked, commands run, and none of it is committed', async (t) => {
+  const parts = await setup(t);
+  writeUntracked(parts);
+  const options: SetupOptions = {
+    copy: ['.env'],
+    link: ['assets/big'],
+    run: [{ command: 'echo "set up in $(basename "$PWD")"; . ./.env; echo $API_TOKEN > token' }],
+  };
+  const command = 'cat .env assets/big/one.bin; rm token; git add -A; echo news > news.txt';
+  const { held, result } = await runOne(parts, options, command);
+  assert.equal(result.outcome, 'done');
+  assert.deepEqual(result.evidence.changedFiles, ['news.txt']);
+  const output = parts.hub.output(held, 'stdout');
+  assert.equal(output, 'set up in worktree\nAPI_TOKEN=[redacted]\nPORT=80\none\n');
+  assert.equal(readFileSync(join(parts.clone, 'assets/big/one.bin'), 'utf8'), 'one\n');
+});
+
+test('each step is a section of the log, with its name, its time and its end', async (t) => {
+  const parts = await setup(t);
+  writeUntracked(parts);
+  const options = { copy: ['.env'], run: [{ command: 'echo yes' }] };
+  const { held } = await runOne(parts, options, 'true');
+  const calls = [...held.log.values()].flatMap(({ activity }) => activity?.toolCall ?? []);
+  assert.deepEqual(
+    calls.map(({ title, status, exitCode }) => [title, status, exitCode]),
+    [
+      ['Set-up: files .env', 'running', undefined],
+      ['Set-up: files .env', 'done', 0],
+      ['Set-up: echo yes', 'running', undefined],
+      ['Set-up: echo yes', 'done', 0],
+    ],
+  );
+  assert.ok(
+    calls.every(({ status, durationMs }) => status === 'running' || durationMs !== undefined),
+  );
+  assert.match(parts.hub.output(held), /signalbox: set-up, echo yes\nyes\n.*: done in \d+\.\d s\n/);
+});
+
+test('a failure is one of the set-up, and the tool does not begin', async (t) => {
+  const parts = await setup(t);
+  const options = { run: [{ command: 'echo began; echo no registry >&2; exit 4' }] };
+  const { held, result } = await runOne(parts, options, 'echo the tool');
+  assert.deepEqual(result.outcomeReason, {
+    ...{ category: 'environment', code: 'setup_failed', retryable: true },
+    ...{ recommendedDelayMs: 30_000, spendsAttempt: false, occurrencesMax: 3 },
+    summary:
+      'The worktree could not be set up, so the tool did not begin. ' +
+      'echo began; echo no registry >&2; exit 4 exited with 4: no registry',
+  });
+  assert.equal(parts.hub.output(held, 'stdout'), 'began\nno registry\n');
+});
+
+test('files of others are refused: what git tracks, links, and what is not there', async (t) => {
+  const cases: [prepare: (parts: Setup) => void, path: string, why: RegExp][] = [
+    [() => {}, 'README.md', /README\.md is in the worktree already, .* git tracks it/],
+    [() => {}, '.env', /\.env is not in the clone/],
+    [
+      ({ clone }) => symlinkSync('/etc/hostname', join(clone, '.env')),
+      ...(['.env', /\.env of the clone is neither a file nor a folder/] as const),
+    ],
+    [
+      ({ clone, directory }) => {
+        writeFileSync(join(directory, 'secret'), 'outside\n');
+        symlinkSync(directory, join(clone, 'out'));
+      },
+      ...(['out/secret', /out\/secret leads through out, which is not a folder/] as const),
+    ],
+    [
+      ({ clone, directory }) => {
+        symlinkSync(directory, join(clone, 'out'));
+        git(clone, 'add', 'out');
+        git(clone, 'commit', '--quiet', '-m', 'A link');
+        rmSync(join(clone, 'out'));
+        mkdirSync(join(clone, 'out'));
+        writeFileSync(join(clone, 'out/secret'), 'of the clone\n');
+      },
+      ...(['out/secret', /out\/secret leads through out, which is not a folder/] as const),
+    ],
+    [
+      (parts) => {
+        writeUntracked(parts);
+        writeFileSync(join(parts.clone, '.gitignore'), '!.env\n');
+        git(parts.clone, 'add', '.gitignore');
+        git(parts.clone, 'commit', '--quiet', '-m', 'Include it');
+      },
+      ...(['.env', /A \.gitignore includes \.env/] as const),
+    ],
+  ];
+  for (const [prepare, path, why] of cases) {
+    const parts = await setup(t);
+    prepare(parts);
+    const { result } = await runOne(parts, { copy: [path] }, 'true');
+    assert.equal(result.outcomeReason?.code, 'setup_failed');
+    assert.match(String(result.outcomeReason?.summary), why);
+  }
+});
