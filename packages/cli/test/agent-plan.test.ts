@@ -73,6 +73,10 @@ test('each mistake is one sentence with the file, the line, the key and what is 
       ['setup:', '  copy: [../.env]'],
       'a.yaml:2: setup.copy[0] must be a path in the repository, such as .env, not "../.env".',
     ],
+    [
+      ['setup:', '  run: {command: npm ci, keep: [node_modules]}'],
+      'a.yaml:2: setup.run must have a command, its key and what to keep.',
+    ],
     [['check-limit: 25h'], 'a.yaml:1: check-limit must be a time up to 24h, not "25h".'],
     [['tool:', '  acp: claude'], 'a.yaml:2: tool.acp is not a key here: it belongs in name.'],
     [
@@ -227,7 +231,12 @@ test('checks of a repository replace those of all, and a flag replaces both', as
 test('the set-up of a repository replaces that of all, and each of its steps is shown', async () => {
   const file = await configure(
     ...['setup: {run: make}', 'repositories:', '  - id: repo_1', '  - id: repo_2', '    setup:'],
-    ...['      copy: [.env, a/b]', '      run: [npm ci, npm run build]'],
+    ...[
+      '      copy: [.env, a/b]',
+      '      run:',
+      '        - {command: npm ci, key: [package-lock.json], keep: [node_modules]}',
+    ],
+    ...['        - npm run build'],
   );
   const plan = await planAgent({}, place.env);
   const own = rowsOf(plan).filter(({ key }) => key.startsWith('setup.'));
@@ -236,8 +245,8 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
     ...[
       ['setup.copy', '.env', 6],
       ['setup.copy', 'a/b', 6],
-      ['setup.run', 'npm ci', 7],
-      ['setup.run', 'npm run build', 7],
+      ['setup.run', 'npm ci (keeps node_modules by package-lock.json)', 8],
+      ['setup.run', 'npm run build', 9],
     ].map(([key, value, line]) => ({ repository: 'repo_2', key, value, from: `${file}:${line}` })),
   ]);
   assert.deepEqual(Object.keys(plan.repositories?.[1]?.plan.setup ?? {}), ['copy', 'run']);

@@ -158,6 +158,7 @@ async function checkOut(work: JobWork): Promise<void> {
     work.worktree = known;
     return;
   }
+  work.beginsAtBase = begin === baseSha;
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     warmWorktreesFor(work),

@@ -86,6 +86,8 @@ export interface JobWork {
   /** Present if the executor has sessions. */
   session?: ToolSession;
   worktree?: Worktree;
+  /** Its worktree began at the base of the repository, and not with commits of another job. */
+  beginsAtBase?: boolean;
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
   /** Notes of the tools of the job; absent until the command has ended. */

@@ -4,6 +4,7 @@ import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
 import { reasonLineOf } from '../job/reason-line.ts';
 import { tailOf } from '../job/text-limits.ts';
 import { runProcess } from '../process/process-run.ts';
+import { fillCache, findCache, refuseKept, takeFromCache } from './setup-cache.ts';
 import {
   copyFromClone,
   excludeFromGit,
@@ -11,7 +12,7 @@ import {
   requireExcluded,
   SetupFileError,
 } from './setup-files.ts';
-import type { SetupOptions } from './setup-options.ts';
+import type { SetupCommand, SetupOptions } from './setup-options.ts';
 
 /** Characters kept of a command's last output, for its failure. */
 const TAIL_CHARS_MAX = 4_000;
@@ -28,25 +29,58 @@ const SETUP_RETRY = { recommendedDelayMs: 30_000, spendsAttempt: false, occurren
 export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
   const { setup } = work.repository;
   if (setup === undefined) return;
+  const { run = [] } = setup;
   if (isNew) await putFiles(work, setup);
-  for (const { command } of setup.run ?? []) await runStep(work, command);
+  for (const step of run) {
+    // What it fills is there, and the tool may have changed it.
+    if (!isNew && step.keep !== undefined) continue;
+    await inSection(work, step.command, () => runStep(work, step));
+  }
 }
 
-async function putFiles(work: JobWork, { copy = [], link = [] }: SetupOptions): Promise<void> {
+async function putFiles(
+  work: JobWork,
+  { copy = [], link = [], run = [] }: SetupOptions,
+): Promise<void> {
   const { worktree, redactor } = work;
+  if (worktree === undefined) return;
   const paths = [...copy, ...link];
-  if (worktree === undefined || paths.length === 0) return;
+  const kept = run.flatMap(({ keep = [] }) => keep);
+  await excludeFromGit(worktree, [...paths, ...kept]);
+  if (paths.length === 0) return;
   await inSection(work, `files ${paths.join(', ')}`, async () => {
-    await excludeFromGit(worktree, paths);
     await copyFromClone(worktree, copy, redactor);
     await linkToClone(worktree, link);
     await requireExcluded(worktree, paths);
-    return 0;
+    return { how: 'done' };
   });
 }
 
-async function runStep(work: JobWork, command: string): Promise<void> {
-  await inSection(work, command, () => runLine(work, command));
+interface StepEnd {
+  /** How the step was done. */
+  how: string;
+  exitCode?: number;
+}
+
+async function runStep(work: JobWork, step: SetupCommand): Promise<StepEnd> {
+  const { worktree, settings, repository, env } = work;
+  const cache =
+    worktree === undefined
+      ? null
+      : await findCache(settings.state, repository.repoId, { worktree, env, step });
+  if (worktree === undefined || cache === null) {
+    return { how: 'done', exitCode: await runLine(work, step.command) };
+  }
+  await refuseKept(cache, worktree);
+  if (await takeFromCache(cache, worktree)) {
+    await requireExcluded(worktree, cache.keep);
+    return { how: 'copied from the cache' };
+  }
+  const exitCode = await runLine(work, step.command);
+  await requireExcluded(worktree, cache.keep);
+  // Scripts in the commits of a tool would have decided what other jobs get.
+  if (work.beginsAtBase === true) await fillCache(cache, worktree);
+  return { how: 'done', exitCode };
 }
 
 /** @returns the exit code. */
@@ -88,7 +122,7 @@ class SetupStepError extends Error {
 }
 
 /** Runs a step as a section of the log, with its name, its time and its end. */
-async function inSection(work: JobWork, name: string, step: () => Promise<number>): Promise<void> {
+async function inSection(work: JobWork, name: string, step: () => Promise<StepEnd>): Promise<void> {
   const { clock } = work.settings;
   const beganMs = clock.monotonicMs();
   const id = randomUUID();
@@ -103,8 +137,8 @@ async function inSection(work: JobWork, name: string, step: () => Promise<number
   const seconds = () => `${((clock.monotonicMs() - beganMs) / 1_000).toFixed(1)} s`;
   await tell('', { status: 'running' });
   try {
-    const exitCode = await step();
-    await tell(`: done in ${seconds()}`, { status: 'done', exitCode });
+    const { how, ...exit } = await step();
+    await tell(`: ${how} in ${seconds()}`, { status: 'done', ...exit });
   } catch (error) {
     if (error instanceof JobStopped) throw error;
     const exitCode = error instanceof SetupStepError ? error.exitCode : null;

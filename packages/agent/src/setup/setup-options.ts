@@ -7,13 +7,20 @@ export interface SetupOptions {
   copy?: readonly string[];
   /** The same, as symbolic links into the clone. */
   link?: readonly string[];
-  /** Run in order, before each attempt. */
+  /** Run in order. Those that keep nothing are run again by each attempt in the worktree. */
   run?: readonly SetupCommand[];
 }
 
 export interface SetupCommand {
   /** A line for `/bin/sh`, run in the worktree as the tool's user. */
   command: string;
+  /** Files of the commit that decide what the command makes, such as `package-lock.json`. */
+  key?: readonly string[];
+  /**
+   * Folders that the command fills, such as `node_modules`. They are kept, and copied in place of
+   * running it where the key is the same.
+   */
+  keep?: readonly string[];
 }
 
 export const SETUP_PATHS_MAX = 100;

@@ -48,7 +48,7 @@ test('each step is a section of the log, with its name, its time and its end', a
     calls.map(({ title, status, exitCode }) => [title, status, exitCode]),
     [
       ['Set-up: files .env', 'running', undefined],
-      ['Set-up: files .env', 'done', 0],
+      ['Set-up: files .env', 'done', undefined],
       ['Set-up: echo yes', 'running', undefined],
       ['Set-up: echo yes', 'done', 0],
     ],
@@ -113,6 +113,57 @@ test('files of others are refused: what git tracks, links, and what is not there
     const parts = await setup(t);
     prepare(parts);
     const { result } = await runOne(parts, { copy: [path] }, 'true');
+    assert.equal(result.outcomeReason?.code, 'setup_failed');
+    assert.match(String(result.outcomeReason?.summary), why);
+  }
+});
+
+test('what a command fills is kept for jobs with the same key, as it was before the tool', async (t) => {
+  const parts = await setup(t);
+  const { hub, clone, start, directory } = parts;
+  const counter = join(directory, 'runs');
+  const step = {
+    command: `echo run >> ${counter}; mkdir -p lib/deps; cat lock > lib/deps/one; ln -s one lib/deps/two`,
+    ...{ key: ['lock'], keep: ['lib/deps'] },
+  };
+  const commit = (text: string) => {
+    writeFileSync(join(clone, 'lock'), text);
+    git(clone, 'add', 'lock');
+    git(clone, 'commit', '--quiet', '-m', 'Lock');
+  };
+  commit('first');
+  const tool = 'cat lib/deps/two; echo evil > lib/deps/one; echo evil > lib/deps/more; ls lib/deps';
+  const agent = await start(tool, {
+    repositories: [{ repoId, path: clone, setup: { run: [step] } }],
+  });
+  const runJob = async () => {
+    const held = hub.enqueue({ repoId });
+    await hub.until('the result', () => held.accepted !== null, 60_000);
+    assert.equal(resultOf(held).outcome, 'done');
+    assert.deepEqual(resultOf(held).evidence.changedFiles, []);
+    return hub.output(held);
+  };
+  assert.match(await runJob(), /^firstmore\none\ntwo\n/m);
+  const second = await runJob();
+  assert.match(second, /copied from the cache in \d/);
+  assert.match(second, /^firstmore\none\ntwo\n/m);
+  assert.equal(readFileSync(counter, 'utf8'), 'run\n');
+  commit('other');
+  assert.match(await runJob(), /^othermore\n/m);
+  assert.equal(readFileSync(counter, 'utf8'), 'run\nrun\n');
+  await agent.drain();
+});
+
+test('a key that is not in the commit, and a folder that was not made, fail the set-up', async (t) => {
+  const cases = [
+    [
+      { command: 'mkdir deps', key: ['lock'], keep: ['deps'] },
+      /lock of the key is not in the commit/,
+    ],
+    [{ command: 'true', key: ['README.md'], keep: ['deps'] }, /The command made no folder deps/],
+  ] as const;
+  for (const [step, why] of cases) {
+    const { result } = await runOne(await setup(t), { run: [step] }, 'true');
     assert.equal(result.outcomeReason?.code, 'setup_failed');
     assert.match(String(result.outcomeReason?.summary), why);
   }

@@ -178,14 +178,30 @@ const setupPaths: Setting<Sourced<string>[]> = {
   },
 };
 
+const keptCommand = mapOf(
+  { command: checkCommand, key: setupPaths, keep: setupPaths },
+  {},
+  ({ command, key, keep }, place, node) => {
+    if (command && key?.value.length && keep?.value.length) return;
+    place.report(node, `${place.key} must have a command, its key and what to keep.`);
+  },
+);
+
+/** A command, or a map with what is kept of it. */
+const setupCommand: Setting<SetupCommand> = {
+  read(node, place) {
+    if (!isMap(node)) return { command: checkCommand.read(node, place) };
+    const { command, key, keep } = keptCommand.read(node, place);
+    const paths = (list: typeof key) => list?.value.map(({ value }) => value) ?? [];
+    return { command: command?.value ?? '', key: paths(key), keep: paths(keep) };
+  },
+};
+
 /** A command, or a list of them. */
 const setupCommands: Setting<Sourced<SetupCommand>[]> = {
   read(node, place) {
-    const command: Setting<SetupCommand> = {
-      read: (each, at) => ({ command: checkCommand.read(each, at) }),
-    };
-    if (!isSeq(node)) return [{ value: command.read(node, place), from: place.of(node) }];
-    const list = listOf(command).read(node, place);
+    if (!isSeq(node)) return [{ value: setupCommand.read(node, place), from: place.of(node) }];
+    const list = listOf(setupCommand).read(node, place);
     const isFew = list.length <= SETUP_COMMANDS_MAX;
     return isFew ? list : place.refuse(node, `at most ${SETUP_COMMANDS_MAX} commands`);
   },

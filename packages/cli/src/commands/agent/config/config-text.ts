@@ -1,3 +1,4 @@
+import type { SetupCommand } from '@signalbox/agent';
 import { formatDuration } from '../../../terminal/duration.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { printFields, printTable } from '../../../terminal/table.ts';
@@ -97,8 +98,13 @@ function setupRows({ copy, link, run }: SetupSettings): Row[][] {
   return [
     ...(copy?.value ?? []).map((path) => row('setup.copy', path)),
     ...(link?.value ?? []).map((path) => row('setup.link', path)),
-    ...(run?.value ?? []).map((step) => row('setup.run', step, ({ command }) => command)),
+    ...(run?.value ?? []).map((step) => row('setup.run', step, stepText)),
   ];
+}
+
+function stepText({ command, key, keep }: SetupCommand): string {
+  if (keep === undefined || key === undefined) return command;
+  return `${command} (keeps ${keep.join(', ')} by ${key.join(', ')})`;
 }
 
 function row<T>(
