@@ -100,6 +100,7 @@ export {
   isSetupPath,
   SETUP_COMMANDS_MAX,
   SETUP_PATHS_MAX,
+  SETUP_PORTS_MAX,
   type SetupCommand,
   type SetupOptions,
 } from './setup/setup-options.ts';

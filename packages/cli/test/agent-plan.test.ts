@@ -236,7 +236,8 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
       '      run:',
       '        - {command: npm ci, key: [package-lock.json], keep: [node_modules]}',
     ],
-    ...['        - npm run build'],
+    ...['        - npm run build', '      ports: 2', '      database: true'],
+    ...['      teardown: make down'],
   );
   const plan = await planAgent({}, place.env);
   const own = rowsOf(plan).filter(({ key }) => key.startsWith('setup.'));
@@ -247,9 +248,18 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
       ['setup.copy', 'a/b', 6],
       ['setup.run', 'npm ci (keeps node_modules by package-lock.json)', 8],
       ['setup.run', 'npm run build', 9],
+      ['setup.ports', '2', 10],
+      ['setup.database', 'true', 11],
+      ['setup.teardown', 'make down', 12],
     ].map(([key, value, line]) => ({ repository: 'repo_2', key, value, from: `${file}:${line}` })),
   ]);
-  assert.deepEqual(Object.keys(plan.repositories?.[1]?.plan.setup ?? {}), ['copy', 'run']);
+  assert.deepEqual(Object.keys(plan.repositories?.[1]?.plan.setup ?? {}), [
+    'copy',
+    'run',
+    'ports',
+    'database',
+    'teardown',
+  ]);
 });
 
 test('paths are relative to the file', async () => {

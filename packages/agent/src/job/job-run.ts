@@ -31,6 +31,7 @@ import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
+import { tearDown } from '../setup/set-up.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import { budgetLeft, findOverspent } from './job-budget.ts';
@@ -132,10 +133,12 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     if (completion !== null) await keepSession(work);
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
+    await tearDown(work);
     const isLeft = isKept || isContinuable(work, result, stop);
     const clean = isLeft ? () => Promise.resolve() : await endWorktree(work);
     return { completion, patches, answers: answersOf(work), toolFailure, cleanUp: clean };
   } finally {
+    await tearDown(work);
     await work.log.close();
   }
 }

@@ -88,6 +88,8 @@ export interface JobWork {
   worktree?: Worktree;
   /** Its worktree began at the base of the repository, and not with commits of another job. */
   beginsAtBase?: boolean;
+  /** Its set-up has begun, so there is something to tear down. */
+  ports?: readonly number[];
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
   /** Notes of the tools of the job; absent until the command has ended. */

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
 import type { ToolCall } from '@signalbox/contract';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
 import { reasonLineOf } from '../job/reason-line.ts';
 import { tailOf } from '../job/text-limits.ts';
-import { runProcess } from '../process/process-run.ts';
+import { withoutToken } from '../process/environment.ts';
+import { ProcessStartError, runProcess } from '../process/process-run.ts';
+import { returnPorts, takePorts } from './job-ports.ts';
 import { fillCache, findCache, refuseKept, takeFromCache } from './setup-cache.ts';
 import {
   copyFromClone,
@@ -17,6 +20,9 @@ import type { SetupCommand, SetupOptions } from './setup-options.ts';
 /** Characters kept of a command's last output, for its failure. */
 const TAIL_CHARS_MAX = 4_000;
 
+/** All commands of a tear-down together. */
+const TEARDOWN_MS_MAX = 60_000;
+
 /** The tool did not begin, so the attempt does not count; another agent may have what is missing. */
 const SETUP_RETRY = { recommendedDelayMs: 30_000, spendsAttempt: false, occurrencesMax: 3 };
 
@@ -29,13 +35,80 @@ const SETUP_RETRY = { recommendedDelayMs: 30_000, spendsAttempt: false, occurren
 export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
   const { setup } = work.repository;
   if (setup === undefined) return;
+  try {
+    await performSetup(work, setup, isNew);
+  } catch (error) {
+    if (!(error instanceof SetupStepError) && !(error instanceof SetupFileError)) throw error;
+    const summary = `The worktree could not be set up, so the tool did not begin. ${error.message}`;
+    throw new JobFailure('environment', 'setup_failed', summary, SETUP_RETRY);
+  }
+}
+
+async function performSetup(work: JobWork, setup: SetupOptions, isNew: boolean): Promise<void> {
   const { run = [] } = setup;
+  await giveNames(work, setup);
   if (isNew) await putFiles(work, setup);
   for (const step of run) {
     // What it fills is there, and the tool may have changed it.
     if (!isNew && step.keep !== undefined) continue;
-    await inSection(work, step.command, () => runStep(work, step));
+    await inSection(work, `Set-up: ${step.command}`, () => runStep(work, step));
   }
+}
+
+/** Names what this attempt has alone, for hooks, commands and the tool. */
+async function giveNames(work: JobWork, { ports = 0, database }: SetupOptions): Promise<void> {
+  work.ports = [];
+  const taken = await takePorts(ports);
+  if (taken === null) throw new SetupFileError('No port of this machine is free.');
+  work.ports = taken;
+  const { jobId, claimGeneration } = work.claimed;
+  const tail = jobId
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(-8);
+  const names: Record<string, string> = {
+    ...Object.fromEntries(taken.map((port, at) => [`SIGNALBOX_PORT_${at + 1}`, String(port)])),
+    ...(database === true ? { SIGNALBOX_DATABASE: `sb_${tail}_${claimGeneration}` } : {}),
+  };
+  for (const [name, value] of Object.entries(names)) {
+    await work.log.note(`signalbox: ${name}=${value}`);
+  }
+  work.env = { ...work.env, ...names };
+}
+
+/**
+ * Undoes the set-up, however the attempt has ended: also after a failure, and when its job was
+ * canceled. A failure is a note in the log.
+ */
+export async function tearDown(work: JobWork): Promise<void> {
+  const { worktree, repository, settings, claimed, ports } = work;
+  if (ports === undefined) return;
+  const ended = new AbortController();
+  const limit = new AbortController();
+  void settings.clock.sleep(TEARDOWN_MS_MAX, ended.signal).then(() => {
+    if (!ended.signal.aborted) limit.abort();
+  });
+  // A worktree that could not be published was moved, and one that a tool has replaced is no place.
+  const found = worktree === undefined ? null : await lstat(worktree.path).catch(() => null);
+  const cwd = found?.isDirectory() ? work.directory.worktree : work.directory.path;
+  const env = withoutToken(work.env, claimed.jobToken);
+  const alone = { ...work, env, signal: limit.signal };
+  for (const line of repository.setup?.teardown ?? []) {
+    try {
+      await inSection(work, `Tear-down: ${line}`, async () => ({
+        how: 'done',
+        exitCode: await runLine(alone, line, cwd),
+      }));
+    } catch (error) {
+      const isExpected = error instanceof JobStopped || error instanceof ProcessStartError;
+      if (!isExpected && !(error instanceof SetupStepError)) throw error;
+      const why = error instanceof JobStopped ? 'The tear-down took too long.' : error.message;
+      await work.log.note(`signalbox: ${why}`);
+    }
+  }
+  ended.abort();
+  returnPorts(ports);
+  delete work.ports;
 }
 
 async function putFiles(
@@ -48,7 +121,7 @@ async function putFiles(
   const kept = run.flatMap(({ keep = [] }) => keep);
   await excludeFromGit(worktree, [...paths, ...kept]);
   if (paths.length === 0) return;
-  await inSection(work, `files ${paths.join(', ')}`, async () => {
+  await inSection(work, `Set-up: files ${paths.join(', ')}`, async () => {
     await copyFromClone(worktree, copy, redactor);
     await linkToClone(worktree, link);
     await requireExcluded(worktree, paths);
@@ -84,14 +157,18 @@ async function runStep(work: JobWork, step: SetupCommand): Promise<StepEnd> {
 }
 
 /** @returns the exit code. */
-async function runLine(work: JobWork, command: string): Promise<number> {
+async function runLine(
+  work: JobWork,
+  command: string,
+  cwd = work.directory.worktree,
+): Promise<number> {
   const { settings, directory, log, signal } = work;
   const tail = { text: '' };
   const exit = await runProcess({
     file: '/bin/sh',
     // One pipe for both streams, so that the output is in the order in which it was written.
     args: ['-c', `exec 2>&1; ${command}`],
-    cwd: directory.worktree,
+    cwd,
     env: work.env,
     user: settings.toolUser,
     mark: work.mark,
@@ -109,7 +186,7 @@ async function runLine(work: JobWork, command: string): Promise<number> {
   if (exit.code === 0) return 0;
   const how = exit.code === null ? `was killed by ${exit.signal}` : `exited with ${exit.code}`;
   const said = reasonLineOf(work.redactor.redact(tail.text).split('\n'))?.trim();
-  throw new SetupStepError(`${how}${said === undefined ? '.' : `: ${said}`}`, exit.code);
+  throw new SetupStepError(`${command} ${how}${said === undefined ? '.' : `: ${said}`}`, exit.code);
 }
 
 class SetupStepError extends Error {
@@ -122,15 +199,18 @@ class SetupStepError extends Error {
 }
 
 /** Runs a step as a section of the log, with its name, its time and its end. */
-async function inSection(work: JobWork, name: string, step: () => Promise<StepEnd>): Promise<void> {
+async function inSection(
+  work: JobWork,
+  title: string,
+  step: () => Promise<StepEnd>,
+): Promise<void> {
   const { clock } = work.settings;
   const beganMs = clock.monotonicMs();
   const id = randomUUID();
-  const title = `Set-up: ${name}`;
   const tell = (text: string, call: Pick<ToolCall, 'status' | 'exitCode'>) =>
     work.log.append('agent', [
       {
-        text: `signalbox: set-up, ${name}${text}\n`,
+        text: `signalbox: ${title}${text}\n`,
         activity: { toolCall: { id, kind: 'execute', title, ...call } },
       },
     ]);
@@ -140,18 +220,10 @@ async function inSection(work: JobWork, name: string, step: () => Promise<StepEn
     const { how, ...exit } = await step();
     await tell(`: ${how} in ${seconds()}`, { status: 'done', ...exit });
   } catch (error) {
-    if (error instanceof JobStopped) throw error;
     const exitCode = error instanceof SetupStepError ? error.exitCode : null;
     const ended = exitCode === null ? {} : { exitCode };
-    await tell(`: failed after ${seconds()}`, { status: 'failed', ...ended });
-    throw failureOf(name, error);
+    const end = error instanceof JobStopped ? 'stopped' : 'failed';
+    await tell(`: ${end} after ${seconds()}`, { status: 'failed', ...ended });
+    throw error;
   }
-}
-
-function failureOf(name: string, error: unknown): unknown {
-  const isStep = error instanceof SetupStepError;
-  if (!isStep && !(error instanceof SetupFileError)) return error;
-  const what = isStep ? `${name} ${error.message}` : error.message;
-  const summary = `The worktree could not be set up, so the tool did not begin. ${what}`;
-  return new JobFailure('environment', 'setup_failed', summary, SETUP_RETRY);
 }

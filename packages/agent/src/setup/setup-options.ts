@@ -9,6 +9,12 @@ export interface SetupOptions {
   link?: readonly string[];
   /** Run in order. Those that keep nothing are run again by each attempt in the worktree. */
   run?: readonly SetupCommand[];
+  /** How many free ports a job gets: `SIGNALBOX_PORT_1` and so on. */
+  ports?: number;
+  /** Gives each attempt a name of its own for a database: `SIGNALBOX_DATABASE`. */
+  database?: boolean;
+  /** Lines for `/bin/sh`, run in the worktree when an attempt ends, however it ends. */
+  teardown?: readonly string[];
 }
 
 export interface SetupCommand {
@@ -25,6 +31,7 @@ export interface SetupCommand {
 
 export const SETUP_PATHS_MAX = 100;
 export const SETUP_COMMANDS_MAX = 20;
+export const SETUP_PORTS_MAX = 20;
 
 /** Whether a path may name a file or a folder of a repository. */
 export function isSetupPath(path: string): boolean {

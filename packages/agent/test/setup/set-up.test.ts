@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import test from 'node:test';
 import type { SetupOptions } from '../../src/index.ts';
-import { git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
+import { returnPorts, takePorts } from '../../src/setup/job-ports.ts';
+import { fileAppears, git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
 /** Runs one job in a worktree with this set-up. */
 async function runOne({ hub, clone, start }: Setup, options: SetupOptions, command: string) {
@@ -56,7 +57,7 @@ test('each step is a section of the log, with its name, its time and its end', a
   assert.ok(
     calls.every(({ status, durationMs }) => status === 'running' || durationMs !== undefined),
   );
-  assert.match(parts.hub.output(held), /signalbox: set-up, echo yes\nyes\n.*: done in \d+\.\d s\n/);
+  assert.match(parts.hub.output(held), /signalbox: Set-up: echo yes\nyes\n.*: done in \d+\.\d s\n/);
 });
 
 test('a failure is one of the set-up, and the tool does not begin', async (t) => {
@@ -167,4 +168,44 @@ test('a key that is not in the commit, and a folder that was not made, fail the 
     assert.equal(result.outcomeReason?.code, 'setup_failed');
     assert.match(String(result.outcomeReason?.summary), why);
   }
+});
+
+test('a job has ports and a database of its own, and they are torn down after a failure', async (t) => {
+  const parts = await setup(t);
+  const setupOptions = {
+    ...{ ports: 2, database: true },
+    run: [{ command: 'echo "$SIGNALBOX_DATABASE" > made' }],
+    teardown: ['echo "down $(cat made) $SIGNALBOX_PORT_1 [$SIGNALBOX_JOB_TOKEN]"', 'exit 3'],
+  };
+  const command = 'echo "$SIGNALBOX_DATABASE $SIGNALBOX_PORT_1 $SIGNALBOX_PORT_2"; exit 7';
+  const { held, result } = await runOne(parts, setupOptions, command);
+  assert.equal(result.outcomeReason?.code, 'exit_7');
+  const output = parts.hub.output(held, 'stdout');
+  const pattern = /^(sb_[a-z0-9]{1,8}_1) (\d{5}) (\d{5})\ndown (\S+) (\d{5}) \[\]\n$/;
+  const [, database, first, second, down, port] = pattern.exec(output) ?? [];
+  assert.ok(database, output);
+  assert.notEqual(first, second);
+  assert.deepEqual([down, port], [database, first]);
+  assert.match(parts.hub.output(held, 'agent'), /exit 3 exited with 3/);
+});
+
+test('a canceled job is torn down', async (t) => {
+  const { hub, clone, directory, start, events } = await setup(t);
+  const began = join(directory, 'began');
+  const down = join(directory, 'down');
+  const held = hub.enqueue({ repoId });
+  const repositories = [{ repoId, path: clone, setup: { teardown: [`echo down > ${down}`] } }];
+  const agent = await start(`echo > ${began}; sleep 600`, { leaseMs: 1_500, repositories });
+  await fileAppears(began);
+  held.isCanceled = true;
+  await hub.until('the end', () => events.some(({ type }) => type === 'job-finished'), 60_000);
+  await agent.drain();
+  assert.equal(readFileSync(down, 'utf8'), 'down\n');
+});
+
+test('no port is given twice, and one in use is not given', async () => {
+  const all = await Promise.all(Array.from({ length: 50 }, () => takePorts(4)));
+  const ports = all.flatMap((each) => each ?? []);
+  assert.equal(new Set(ports).size, 200);
+  returnPorts(ports);
 });

@@ -203,10 +203,21 @@ function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
   };
 }
 
-function setupOf({ copy, link, run }: RepositoryPlan['setup']): SetupOptions {
+function setupOf({
+  copy,
+  link,
+  run,
+  ports,
+  database,
+  teardown,
+}: RepositoryPlan['setup']): SetupOptions {
   const values = <T>(list: Sourced<Sourced<T>[]> | undefined) =>
     list?.value.map(({ value }) => value) ?? [];
-  return { copy: values(copy), link: values(link), run: values(run) };
+  return {
+    ...{ copy: values(copy), link: values(link), run: values(run), teardown: values(teardown) },
+    ports: ports?.value ?? 0,
+    database: database?.value ?? false,
+  };
 }
 
 function landingOf(plan: RepositoryPlan): LandingOptions {

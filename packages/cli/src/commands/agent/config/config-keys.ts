@@ -17,6 +17,7 @@ import {
   reachesJobs,
   SETUP_COMMANDS_MAX,
   SETUP_PATHS_MAX,
+  SETUP_PORTS_MAX,
   type SetupCommand,
 } from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
@@ -197,17 +198,30 @@ const setupCommand: Setting<SetupCommand> = {
   },
 };
 
-/** A command, or a list of them. */
-const setupCommands: Setting<Sourced<SetupCommand>[]> = {
-  read(node, place) {
-    if (!isSeq(node)) return [{ value: setupCommand.read(node, place), from: place.of(node) }];
-    const list = listOf(setupCommand).read(node, place);
-    const isFew = list.length <= SETUP_COMMANDS_MAX;
-    return isFew ? list : place.refuse(node, `at most ${SETUP_COMMANDS_MAX} commands`);
-  },
-};
+/** One value, or a list of them. */
+function oneOrMore<T>(setting: Setting<T>): Setting<Sourced<T>[]> {
+  return {
+    read(node, place) {
+      if (!isSeq(node)) return [{ value: setting.read(node, place), from: place.of(node) }];
+      const list = listOf(setting).read(node, place);
+      const isFew = list.length <= SETUP_COMMANDS_MAX;
+      return isFew ? list : place.refuse(node, `at most ${SETUP_COMMANDS_MAX} commands`);
+    },
+  };
+}
 
-const setupKeys = { copy: setupPaths, link: setupPaths, run: setupCommands };
+const ports = scalar(`an integer from 0 to ${SETUP_PORTS_MAX}`, (value) =>
+  /^\d{1,2}$/.test(value) && Number(value) <= SETUP_PORTS_MAX ? Number(value) : undefined,
+);
+
+const setupKeys = {
+  copy: setupPaths,
+  link: setupPaths,
+  run: oneOrMore(setupCommand),
+  ports,
+  database: toggle,
+  teardown: oneOrMore(checkCommand),
+};
 
 const environment = textsByName((name) => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';

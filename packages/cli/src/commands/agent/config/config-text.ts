@@ -94,11 +94,14 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
   ].flat();
 }
 
-function setupRows({ copy, link, run }: SetupSettings): Row[][] {
+function setupRows({ copy, link, run, ports, database, teardown }: SetupSettings): Row[][] {
   return [
     ...(copy?.value ?? []).map((path) => row('setup.copy', path)),
     ...(link?.value ?? []).map((path) => row('setup.link', path)),
     ...(run?.value ?? []).map((step) => row('setup.run', step, stepText)),
+    row('setup.ports', ports),
+    row('setup.database', database),
+    ...(teardown?.value ?? []).map((line) => row('setup.teardown', line)),
   ];
 }
 
