@@ -40,7 +40,8 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
         };
     await tearDown(work);
     const cleanUp = await endWorktree(work);
-    return { completion, patches: {}, answers: [], toolFailure: null, cleanUp };
+    const { setupEnd } = work;
+    return { completion, patches: {}, answers: [], toolFailure: null, setupEnd, cleanUp };
   } finally {
     await tearDown(work);
     await work.log.close();

@@ -37,8 +37,10 @@ export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
   if (setup === undefined) return;
   try {
     await performSetup(work, setup, isNew);
+    work.setupEnd = { failure: null };
   } catch (error) {
     if (!(error instanceof SetupStepError) && !(error instanceof SetupFileError)) throw error;
+    work.setupEnd = { failure: work.redactor.redact(error.message) };
     const summary = `The worktree could not be set up, so the tool did not begin. ${error.message}`;
     throw new JobFailure('environment', 'setup_failed', summary, SETUP_RETRY);
   }

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { SetupOptions } from '../../src/index.ts';
 import { returnPorts, takePorts } from '../../src/setup/job-ports.ts';
-import { fileAppears, git, repoId, resultOf, type Setup, setup } from '../support/harness.ts';
+import {
+  eventOf,
+  fileAppears,
+  git,
+  makeRepository,
+  repoId,
+  resultOf,
+  type Setup,
+  setup,
+} from '../support/harness.ts';
 
 /** Runs one job in a worktree with this set-up. */
 async function runOne({ hub, clone, start }: Setup, options: SetupOptions, command: string) {
@@ -208,4 +217,35 @@ test('no port is given twice, and one in use is not given', async () => {
   const ports = all.flatMap((each) => each ?? []);
   assert.equal(new Set(ports).size, 200);
   returnPorts(ports);
+});
+
+test('after three failures in a row the agent claims nothing more of the repository', async (t) => {
+  const { hub, clone, directory, start, events } = await setup(t);
+  const other = join(directory, 'other');
+  await makeRepository(other);
+  const repositories = [
+    { repoId, path: clone, setup: { run: [{ command: 'echo no registry; exit 4' }] } },
+    { repoId: 'repo_other', path: other, setup: { run: [{ command: 'true' }] } },
+  ];
+  const agent = await start('true', { repositories });
+  // The hub of this test offers each once more, without a delay.
+  const jobs = [hub.enqueue({ repoId }), hub.enqueue({ repoId })];
+  const claims = () => jobs.reduce((sum, { generation }) => sum + generation, 0);
+  await hub.until('the pause', () => eventOf(events, 'paused') !== undefined, 60_000);
+  const later = hub.enqueue({ repoId: 'repo_other' });
+  await hub.until('the other result', () => later.accepted !== null, 60_000);
+  assert.equal(claims(), 3);
+  const paused = eventOf(events, 'paused');
+  assert.equal(paused?.code, 'setup_failed');
+  assert.equal(paused?.tool, clone);
+  assert.equal(paused?.isPartial, true);
+  assert.equal(
+    paused?.message,
+    'The set-up failed 3 times in a row: repair it and restart the agent. ' +
+      'echo no registry; exit 4 exited with 4: no registry',
+  );
+  await agent.drain();
+  const again = await start('true', { repositories });
+  await hub.until('the next claim', () => claims() === 4, 60_000);
+  await again.drain();
 });
