@@ -47,13 +47,15 @@ function missing(summary: string): JobFailure {
 type PlacedFinding = Finding & { text?: string };
 
 /**
- * Names the commit that a job has reviewed, for its evidence. Its findings get the text of their
- * lines, so that they are never shown on other lines.
+ * Names the commit that a job has reviewed, for its evidence. Where the hub gets patches, its
+ * findings get the text of their lines, by which they are found in a later commit.
  */
 export async function placeFindings(work: JobWork): Promise<{ reviewedSha?: string }> {
-  const { claimed, worktree, toolReport } = work;
+  const { claimed, worktree, repository, toolReport } = work;
   if (claimed.job.reviewsJobId === undefined || worktree === undefined) return {};
   const { mirror, baseSha: reviewedSha } = worktree;
+  // Otherwise the code stays on this machine.
+  if (repository.shareChanges !== 'patch') return { reviewedSha };
   const git = { gitDir: mirror.gitDir, isAfterTool: true, outputBytesMax: FILE_BYTES_MAX } as const;
   const files = new Map<string, Promise<string[] | null>>();
   const placed: PlacedFinding[] = [];

@@ -18,8 +18,9 @@ const reported = [
 test('a review begins with the commit that it names, and git tells the lines of its findings', async (t) => {
   const h = await setupAcp(t);
   const { workspaceId, repoId, client, directory } = h;
-  const start = (command: string) =>
+  const start = (command: string, shareChanges: 'patch' | 'stat' = 'patch') =>
     h.start({
+      repositories: [{ repoId, path: h.clone, shareChanges }],
       stateDir: join(directory, 'state'),
       executor: createCommandExecutor({ command }),
       env: { ...process.env, DEPLOY_TOKEN: SECRET },
@@ -36,10 +37,10 @@ test('a review begins with the commit that it names, and git tells the lines of 
   git(place, 'commit', '--quiet', '-m', 'By hand');
   const lines = reported.map((one) => JSON.stringify({ type: 'finding', ...one }));
   const note = `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`;
-  await start(`cat; cat list.txt; ${note} >> "$SIGNALBOX_REPORT_FILE"; echo x >> list.txt`);
-  const { jobId: reviewId } = await client.jobs.enqueue({
-    ...{ workspaceId, repoId, kind: 'pr_review', prompt: 'Review it.', reviewsJobId: jobId },
-  });
+  const reviewing = `cat; cat list.txt; ${note} >> "$SIGNALBOX_REPORT_FILE"; echo x >> list.txt`;
+  const draft = { workspaceId, repoId, kind: 'pr_review', reviewsJobId: jobId } as const;
+  const agent = await start(reviewing);
+  const { jobId: reviewId } = await client.jobs.enqueue({ ...draft, prompt: 'Review it.' });
   const review = await h.until(reviewId, 'done');
   const output = await h.output(reviewId);
   assert.match(output, new RegExp(`You review the commit ${commitSha}`));
@@ -57,4 +58,14 @@ test('a review begins with the commit that it names, and git tells the lines of 
   );
   const { reviews } = await client.jobs.get({ workspaceId, jobId });
   assert.deepEqual(reviews, [{ jobId: reviewId, status: 'done' }]);
+  await agent.stop();
+  await start(reviewing, 'stat');
+  const { jobId: otherId } = await client.jobs.enqueue({ ...draft, prompt: 'Review it again.' });
+  const other = await h.until(otherId, 'done');
+  assert.equal(other.evidence?.reviewedSha, commitSha);
+  assert.deepEqual(
+    other.evidence?.findings,
+    reported,
+    'without patches no line leaves the machine',
+  );
 });

@@ -60,6 +60,9 @@ async function takeHeld(
     await h.call(uncertainties.withdrawResolution, { workspaceId, uncertaintyId, resolutionId });
     story.answered.delete(uncertaintyId);
     story.held.delete(uncertaintyId);
+    // A job that has ended has no open questions.
+    const { status } = story.job;
+    if (status === 'failed' || status === 'canceled') await forgetDismissed(h, story);
   }
   if (act === 'tick') await passUndoTime(h, story);
 }
