@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { SetupOptions } from '../../src/index.ts';
+import type { Executor, SetupOptions } from '../../src/index.ts';
 import { returnPorts, takePorts } from '../../src/setup/job-ports.ts';
 import {
   eventOf,
@@ -248,4 +248,64 @@ test('after three failures in a row the agent claims nothing more of the reposit
   const again = await start('true', { repositories });
   await hub.until('the next claim', () => claims() === 4, 60_000);
   await again.drain();
+});
+
+/** A coding tool whose sessions go on in the same worktree. */
+function toolWithSessions(script: string): Executor {
+  return {
+    name: 'claude',
+    hasSessions: true,
+    check: async () => ({ version: null }),
+    plan: () => ({ file: 'sh', args: ['-c', script], stdin: '' }),
+  };
+}
+
+/** Runs two attempts of a job, and returns what they have noted. */
+async function runTwice(parts: Setup, options: SetupOptions, script: string): Promise<string> {
+  const { hub, clone, directory, start, events } = parts;
+  const notes = join(directory, 'notes');
+  hub.enqueue({ repoId });
+  const agent = await start('', {
+    env: { ...process.env, NOTES: notes },
+    executor: toolWithSessions(script),
+    repositories: [{ repoId, path: clone, setup: options }],
+  });
+  const ends = () => events.filter(({ type }) => type === 'job-finished').length;
+  await hub.until('the second end', () => ends() === 2, 60_000);
+  await agent.drain();
+  return readFileSync(notes, 'utf8');
+}
+
+test('an attempt that continues in a worktree has what the tool left there', async (t) => {
+  const parts = await setup(t);
+  writeUntracked(parts);
+  const options: SetupOptions = {
+    copy: ['.env'],
+    run: [
+      { command: 'mkdir deps; echo install >> $NOTES', key: ['README.md'], keep: ['deps'] },
+      { command: 'echo each >> $NOTES' },
+    ],
+  };
+  const again = {
+    ...{ outcome: 'failed', message: 'Again.' },
+    outcomeReason: { category: 'execution', code: 'again', retryable: true },
+  };
+  const script = `
+    grep PORT .env >> $NOTES; ls deps >> $NOTES
+    echo PORT=81 > .env; touch deps/mine
+    echo '${JSON.stringify(again)}' > "$SIGNALBOX_RESULT_FILE"`;
+  const notes = await runTwice(parts, options, script);
+  assert.equal(notes, 'install\neach\nPORT=80\neach\nPORT=81\nmine\n');
+});
+
+test('after a failed set-up the next attempt begins with new files', async (t) => {
+  const parts = await setup(t);
+  writeUntracked(parts);
+  const command = 'echo try >> $NOTES; rm .env; [ "$(wc -l < $NOTES)" -gt 1 ]';
+  const notes = await runTwice(
+    parts,
+    { copy: ['.env'], run: [{ command }] },
+    'echo tool >> $NOTES',
+  );
+  assert.equal(notes, 'try\ntry\ntool\n');
 });
