@@ -25,7 +25,7 @@ export interface RepositoryMapping {
   fetchOrigin?: boolean;
   /** The checks of a finished job's commit. Absent: the commit stays in the clone, unverified. */
   landing?: LandingOptions;
-  /** What a new worktree gets before the tool begins. */
+  /** Prepares each new worktree before the tool begins. */
   setup?: SetupOptions;
   /** Absent: `stat`. */
   shareChanges?: ShareChanges;

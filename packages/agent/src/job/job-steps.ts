@@ -169,7 +169,7 @@ async function checkOut(work: JobWork): Promise<void> {
   }
 }
 
-/** Kept for the next attempt once it is set up: after a failure before, that one begins anew. */
+/** Kept for the next attempt once it is set up. After a failure, that one begins with new files. */
 async function setUpWorktree(work: JobWork): Promise<void> {
   const { session, worktree } = work;
   const isNew = (session?.baseSha ?? null) === null;

@@ -23,7 +23,7 @@ const TAIL_CHARS_MAX = 4_000;
 /** All commands of a tear-down together. */
 const TEARDOWN_MS_MAX = 60_000;
 
-/** The tool did not begin, so the attempt does not count; another agent may have what is missing. */
+/** The tool did not begin: the attempt does not count, and another agent may do better. */
 const SETUP_RETRY = { recommendedDelayMs: 30_000, spendsAttempt: false, occurrencesMax: 3 };
 
 /**
@@ -51,7 +51,7 @@ async function performSetup(work: JobWork, setup: SetupOptions, isNew: boolean):
   await giveNames(work, setup);
   if (isNew) await putFiles(work, setup);
   for (const step of run) {
-    // What it fills is there, and the tool may have changed it.
+    // Its folders are there, and the tool may have changed them.
     if (!isNew && step.keep !== undefined) continue;
     await inSection(work, `Set-up: ${step.command}`, () => runStep(work, step));
   }

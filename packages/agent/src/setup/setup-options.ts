@@ -1,5 +1,5 @@
 /**
- * What a new worktree gets before the tool begins. All of it is the choice of the person who runs
+ * Prepares a new worktree before the tool begins. All of it is the choice of the person who runs
  * the agent. Paths are relative to the repository, without `.` and `..`.
  */
 export interface SetupOptions {

@@ -250,7 +250,7 @@ test('after three failures in a row the agent claims nothing more of the reposit
   await again.drain();
 });
 
-/** A coding tool whose sessions go on in the same worktree. */
+/** A coding tool whose sessions continue in the same worktree. */
 function toolWithSessions(script: string): Executor {
   return {
     name: 'claude',
