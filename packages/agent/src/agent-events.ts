@@ -11,7 +11,8 @@ export type LifecycleEvent =
   | { type: 'resumed' }
   /**
    * The agent claims nothing for an account until then, because its provider does not serve it.
-   * `isPartial`: it claims for its other accounts.
+   * `isPartial`: it claims for its other accounts. With `setup_failed` it is the repository at a
+   * path, `tool`, whose set-up fails.
    */
   | {
       type: 'paused';

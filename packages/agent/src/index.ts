@@ -96,6 +96,14 @@ export {
 export { contentTypeOf } from './mcp/content-type.ts';
 export { reachesJobs } from './process/environment.ts';
 export { checkJobServer, ToolUserError } from './process/tool-user.ts';
+export {
+  isSetupPath,
+  SETUP_COMMANDS_MAX,
+  SETUP_PATHS_MAX,
+  SETUP_PORTS_MAX,
+  type SetupCommand,
+  type SetupOptions,
+} from './setup/setup-options.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';
 export { UploadError, uploadBytes } from './upload-bytes.ts';

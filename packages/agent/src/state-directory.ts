@@ -20,6 +20,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * works/<work>.json  the session of a work whose last round has ended, for the next one
  * works/<job>.result.json  the commits of an ended job, in case a member asks for its patch
  * warm/<repo>/    files of worktrees for later jobs of a repository
+ * setups/<repo>/  folders that commands of a set-up have filled, for later jobs
  * kept/<key>/     a worktree whose changes could not be published to the clone
  * outbox/         results that the hub has not answered yet
  * outbox/refused/ results that the hub rejected, kept for the person
@@ -34,6 +35,7 @@ export interface StateDirectory {
   readonly sessions: string;
   readonly works: string;
   readonly warm: string;
+  readonly setups: string;
   readonly kept: string;
   readonly outbox: string;
   readonly refused: string;
@@ -79,12 +81,13 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     sessions: join(path, 'sessions'),
     works: join(path, 'works'),
     warm: join(path, 'warm'),
+    setups: join(path, 'setups'),
     kept: join(path, 'kept'),
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  const { mirrors, jobs, sessions, works, warm, kept, refused } = state;
-  for (const part of [path, mirrors, jobs, sessions, works, warm, kept, refused]) {
+  const { mirrors, jobs, sessions, works, warm, setups, kept, refused } = state;
+  for (const part of [path, mirrors, jobs, sessions, works, warm, setups, kept, refused]) {
     await mkdir(part, { recursive: true, mode: 0o700 });
   }
   return state;

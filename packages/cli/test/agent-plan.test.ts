@@ -68,6 +68,15 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     ],
     [['checks: npm test'], 'a.yaml:1: checks must be a list, not "npm test".'],
     [['checks:', '  - {name: a}'], 'a.yaml:2: checks[0] must have a command.'],
+    [['setup: npm ci'], 'a.yaml:1: setup must be keys with values, not "npm ci".'],
+    [
+      ['setup:', '  copy: [../.env]'],
+      'a.yaml:2: setup.copy[0] must be a path in the repository, such as .env, not "../.env".',
+    ],
+    [
+      ['setup:', '  run: {command: npm ci, keep: [node_modules]}'],
+      'a.yaml:2: setup.run must have a command, its key and what to keep.',
+    ],
     [['check-limit: 25h'], 'a.yaml:1: check-limit must be a time up to 24h, not "25h".'],
     [['tool:', '  acp: claude'], 'a.yaml:2: tool.acp is not a key here: it belongs in name.'],
     [
@@ -217,6 +226,40 @@ test('checks of a repository replace those of all, and a flag replaces both', as
   assert.deepEqual(await checksOf({}), [[{ command: 'npm test' }], [own]]);
   const fromFlag = [{ command: 'true' }];
   assert.deepEqual(await checksOf({ check: ['true'] }), [fromFlag, fromFlag]);
+});
+
+test('the set-up of a repository replaces that of all, and each of its steps is shown', async () => {
+  const file = await configure(
+    ...['setup: {run: make}', 'repositories:', '  - id: repo_1', '  - id: repo_2', '    setup:'],
+    ...[
+      '      copy: [.env, a/b]',
+      '      run:',
+      '        - {command: npm ci, key: [package-lock.json], keep: [node_modules]}',
+    ],
+    ...['        - npm run build', '      ports: 2', '      database: true'],
+    ...['      teardown: make down'],
+  );
+  const plan = await planAgent({}, place.env);
+  const own = rowsOf(plan).filter(({ key }) => key.startsWith('setup.'));
+  assert.deepEqual(own, [
+    { repository: null, key: 'setup.run', value: 'make', from: `${file}:1` },
+    ...[
+      ['setup.copy', '.env', 6],
+      ['setup.copy', 'a/b', 6],
+      ['setup.run', 'npm ci (keeps node_modules by package-lock.json)', 8],
+      ['setup.run', 'npm run build', 9],
+      ['setup.ports', '2', 10],
+      ['setup.database', 'true', 11],
+      ['setup.teardown', 'make down', 12],
+    ].map(([key, value, line]) => ({ repository: 'repo_2', key, value, from: `${file}:${line}` })),
+  ]);
+  assert.deepEqual(Object.keys(plan.repositories?.[1]?.plan.setup ?? {}), [
+    'copy',
+    'run',
+    'ports',
+    'database',
+    'teardown',
+  ]);
 });
 
 test('paths are relative to the file', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
 import type { LandingOptions, ShareChanges } from '../landing/landing-options.ts';
 import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
+import type { SetupOptions } from '../setup/setup-options.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { askGit, GitError, type GitOptions, runGit } from './git.ts';
 
@@ -24,6 +25,8 @@ export interface RepositoryMapping {
   fetchOrigin?: boolean;
   /** The checks of a finished job's commit. Absent: the commit stays in the clone, unverified. */
   landing?: LandingOptions;
+  /** Prepares each new worktree before the tool begins. */
+  setup?: SetupOptions;
   /** Absent: `stat`. */
   shareChanges?: ShareChanges;
 }

@@ -4,11 +4,15 @@ import type { Clock } from '../clock.ts';
 import { loginOf, type ToolAccount } from '../executors/tool-account.ts';
 import { passingFailures, type ToolFailure } from '../executors/tool-failure.ts';
 import { createClaimPauses, type HeldAccount, type PauseState } from '../loops/claim-pause.ts';
+import { createSetupPauses, type SetupEnd } from '../setup/setup-pauses.ts';
 import type { JobSettings } from './job-work.ts';
 import { fitText } from './text-limits.ts';
 
 /** The contract's limit of the reason for a pause, with room for its escapes. */
 const PAUSE_BYTES_MAX = 900;
+
+/** The contract's limit of the list. */
+const PAUSES_MAX = 50;
 
 /** A job that may itself be the cause waits longer than the pause, so another one goes first. */
 const DELAY_FACTOR = 1.25;
@@ -25,12 +29,14 @@ export interface ClaimAccounts {
   /** @returns how long the job waits at least; 0: another agent may take it at once. */
   onFailure(failure: ToolFailure, held: HeldAccount, job: Job): number;
   onAnswer(held: HeldAccount): void;
+  /** The set-up of a job of a repository has ended. */
+  onSetupEnd(repoId: string, end: SetupEnd): void;
   stop(): void;
 }
 
 export function createClaimAccounts(options: {
   /** The settings of each repository, by its ID. */
-  repositories: ReadonlyMap<string, Pick<JobSettings, 'executor' | 'env'>>;
+  repositories: ReadonlyMap<string, Pick<JobSettings, 'executor' | 'env'> & { path: string }>;
   clock: Clock;
   random: () => number;
   emit(event: AgentEvent): void;
@@ -42,19 +48,30 @@ export function createClaimAccounts(options: {
   const held = new Map<string, HeldAccount>();
   const pauses = createClaimPauses({
     ...{ clock, random: options.random, onClaimable },
-    onChange(state) {
-      if (state === null) emit({ type: 'unpaused' });
-      else {
-        const { model: _, ...shown } = state;
-        emit({ type: 'paused', ...shown, isPartial: pausesOfAll() === null });
-      }
-      onShown();
+    onChange: tell,
+  });
+
+  const setups = createSetupPauses({
+    clock,
+    onChange(repoId, state) {
+      const tool = repositories.get(repoId)?.path ?? repoId;
+      tell(state === null ? null : { ...state, tool, model: null });
+      onClaimable();
     },
   });
 
+  function tell(state: PauseState | null): void {
+    if (state === null) emit({ type: 'unpaused' });
+    else {
+      const { model: _, ...shown } = state;
+      emit({ type: 'paused', ...shown, isPartial: pausesOfAll() === null });
+    }
+    onShown();
+  }
+
   /** The pause that ends first, if all repositories are paused. */
-  function pausesOfAll(): PauseState | null {
-    const all = [...accounts.values()].map((account) => pauses.stateOf(account));
+  function pausesOfAll(): ShownPause | null {
+    const all = [...accounts].map(([id, account]) => setups.stateOf(id) ?? pauses.stateOf(account));
     const lasting = all.flatMap((state) => state ?? []);
     if (lasting.length < all.length) return null;
     return lasting.toSorted((a, b) => a.untilMs - b.untilMs)[0] ?? null;
@@ -63,6 +80,7 @@ export function createClaimAccounts(options: {
   return {
     claimable: () =>
       [...accounts]
+        .filter(([id]) => setups.stateOf(id) === null)
         .filter(([, account]) => pauses.mayClaim(account, [...held.values()]))
         .map(([repoId]) => repoId),
     shown() {
@@ -73,7 +91,11 @@ export function createClaimAccounts(options: {
           .filter(([, account]) => pauses.stateOf(account) === state)
           .map(([repoId]) => repoId),
       }));
-      const shown = states.filter(({ repoIds }) => repoIds.length > 0);
+      const ofSetups = setups
+        .states()
+        .map(({ repoId, ...state }) => ({ ...presentPause(state), repoIds: [repoId] }));
+      const ofAccounts = states.filter(({ repoIds }) => repoIds.length > 0);
+      const shown = [...ofAccounts, ...ofSetups].slice(0, PAUSES_MAX);
       if (shown.length === 0) return {};
       return { ...(all === null ? {} : { paused: presentPause(all) }), pauses: shown };
     },
@@ -94,7 +116,11 @@ export function createClaimAccounts(options: {
       return isCovered ? 0 : pausedMs;
     },
     onAnswer: (one) => pauses.end(one),
-    stop: () => pauses.stop(),
+    onSetupEnd: (repoId, end) => setups.onEnd(repoId, end),
+    stop() {
+      pauses.stop();
+      setups.stop();
+    },
   };
 }
 
@@ -104,8 +130,12 @@ function accountOf({ executor, env }: Pick<JobSettings, 'executor' | 'env'>, job
   return { tool, login: loginOf(tool, env), model } satisfies ToolAccount;
 }
 
-function presentPause({ code, message, untilMs, tool, model }: PauseState) {
+/** A pause of an account, or of a repository, which has no tool. */
+type ShownPause = Pick<PauseState, 'code' | 'message' | 'untilMs'> & Partial<PauseState>;
+
+function presentPause({ code, message, untilMs, tool, model }: ShownPause) {
   const until = new Date(untilMs).toISOString();
-  const named = model === null || model === '' ? {} : { model };
-  return { code, message: fitText(message, PAUSE_BYTES_MAX), until, tool, ...named };
+  const ofTool = tool === undefined ? {} : { tool };
+  const named = model == null || model === '' ? {} : { model };
+  return { code, message: fitText(message, PAUSE_BYTES_MAX), until, ...ofTool, ...named };
 }

@@ -9,6 +9,7 @@ import { startLease } from '../loops/lease-loop.ts';
 import { type LogLoop, startLogLoop } from '../loops/log-loop.ts';
 import type { OutboxLoop } from '../loops/outbox-loop.ts';
 import { removeToolTree } from '../process/tool-file.ts';
+import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
 import { createJobRenewal } from './job-calls.ts';
@@ -45,6 +46,7 @@ export interface HeldJobOptions {
   onModelAnswer(): void;
   /** The tool failed. Returns how long this job must wait at least. */
   onToolFailure(failure: ToolFailure): number;
+  onSetupEnd(end: SetupEnd): void;
   /** The earlier round of the same work, which still tidies up: both use one place. */
   after: Promise<unknown>;
 }
@@ -106,6 +108,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     });
     ended.abort();
     // Before the slot is free, so that the next claim knows.
+    if (end.setupEnd !== undefined) options.onSetupEnd(end.setupEnd);
     const waitMs = end.toolFailure === null ? 0 : options.onToolFailure(end.toolFailure);
     const completion = end.completion && delay(end.completion, waitMs);
     await logLoop.stop();

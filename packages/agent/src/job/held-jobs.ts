@@ -75,8 +75,8 @@ export function startJobWork(parts: JobWorkOptions): Work {
       settings: settingsFor(repository, parts),
       onModelAnswer: () => accounts.onAnswer(account),
       onToolFailure: (failure) => accounts.onFailure(failure, account, claimed.job),
-      timeLimitMs: options.jobTimeLimitMs ?? agentDefaults.jobTimeLimitMs,
-      logBytesMax: options.logBytesMax ?? agentDefaults.logBytesMax,
+      onSetupEnd: (end) => accounts.onSetupEnd(repository.repoId, end),
+      ...limitsOf(options),
     });
     held.set(claimed.key, job);
     releases.add(job.released);
@@ -122,11 +122,23 @@ export function startJobWork(parts: JobWorkOptions): Work {
   };
 }
 
+function limitsOf(options: AgentOptions) {
+  return {
+    timeLimitMs: options.jobTimeLimitMs ?? agentDefaults.jobTimeLimitMs,
+    logBytesMax: options.logBytesMax ?? agentDefaults.logBytesMax,
+  };
+}
+
 function accountsOf(parts: JobWorkOptions): ClaimAccounts {
   const { options, settings, random, emit, onShown, onClaimable } = parts;
   return createClaimAccounts({
     ...{ clock: settings.clock, random, emit, onShown, onClaimable },
-    repositories: new Map(options.repositories.map((one) => [one.repoId, settingsFor(one, parts)])),
+    repositories: new Map(
+      options.repositories.map((one) => [
+        one.repoId,
+        { ...settingsFor(one, parts), path: one.path },
+      ]),
+    ),
   });
 }
 

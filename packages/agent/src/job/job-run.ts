@@ -31,6 +31,8 @@ import { removeToolTree } from '../process/tool-file.ts';
 import { admitUser } from '../process/tool-user.ts';
 import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
+import { tearDown } from '../setup/set-up.ts';
+import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import { budgetLeft, findOverspent } from './job-budget.ts';
@@ -90,6 +92,8 @@ export interface JobEnd {
   answers: readonly CommentAnswer[];
   /** The tool's own failure, for every outcome of the job. */
   toolFailure: ToolFailure | null;
+  /** Absent: the attempt has not come so far, or its repository has no set-up. */
+  setupEnd?: SetupEnd | undefined;
   /** Removes the worktree. Separate, because the result must be stored on disk first. */
   cleanUp(): Promise<void>;
 }
@@ -132,10 +136,14 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     if (completion !== null) await keepSession(work);
     const toolFailure = work.executorReport?.failure ?? null;
     const stop = stopOf(options.signal)?.reason ?? null;
+    await tearDown(work);
     const isLeft = isKept || isContinuable(work, result, stop);
     const clean = isLeft ? () => Promise.resolve() : await endWorktree(work);
-    return { completion, patches, answers: answersOf(work), toolFailure, cleanUp: clean };
+    const { setupEnd } = work;
+    const answers = answersOf(work);
+    return { completion, patches, answers, toolFailure, setupEnd, cleanUp: clean };
   } finally {
+    await tearDown(work);
     await work.log.close();
   }
 }

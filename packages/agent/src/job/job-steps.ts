@@ -9,6 +9,7 @@ import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
 import { openReviewed } from '../review/reviewed-commit.ts';
 import { openReview } from '../review/round-review.ts';
+import { setUp } from '../setup/set-up.ts';
 import { downloadAttachments } from './download-attachments.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
@@ -38,6 +39,7 @@ const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
   ['run the pre-checkout hook', (work) => runHook(work, 'pre-checkout', work.directory.path)],
   ['create the worktree', checkOut],
+  ['set up the worktree', setUpWorktree],
   ['run the pre-command hook', runPreCommandHook],
   ['run the command', (work) => runCommand(work, work.directory.worktree)],
   ['run the post-command hook', runPostCommandHook],
@@ -156,6 +158,7 @@ async function checkOut(work: JobWork): Promise<void> {
     work.worktree = known;
     return;
   }
+  work.beginsAtBase = begin === baseSha;
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     warmWorktreesFor(work),
@@ -164,7 +167,14 @@ async function checkOut(work: JobWork): Promise<void> {
   if (existsSync(join(path, '.gitmodules'))) {
     await work.log.note('signalbox: submodules are not checked out; their folders are empty.');
   }
-  await work.session?.keepBase(begin, work.branch);
+}
+
+/** Kept for the next attempt once it is set up. After a failure, that one begins with new files. */
+async function setUpWorktree(work: JobWork): Promise<void> {
+  const { session, worktree } = work;
+  const isNew = (session?.baseSha ?? null) === null;
+  await setUp(work, isNew);
+  if (isNew && worktree !== undefined) await session?.keepBase(worktree.baseSha, work.branch);
 }
 
 /** The comments come after the message of the person, and before what the earlier rounds were. */

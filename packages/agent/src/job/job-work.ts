@@ -9,6 +9,7 @@ import type { HubClient } from '../hub-client.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { RoundReview } from '../review/comment-fates.ts';
+import type { SetupEnd } from '../setup/setup-pauses.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
 import type { JobLog } from './job-log.ts';
@@ -86,6 +87,12 @@ export interface JobWork {
   /** Present if the executor has sessions. */
   session?: ToolSession;
   worktree?: Worktree;
+  /** Its worktree began at the base of the repository, and not with commits of another job. */
+  beginsAtBase?: boolean;
+  /** Absent: its set-up has not ended. */
+  setupEnd?: SetupEnd;
+  /** Its set-up has begun, so there is something to tear down. */
+  ports?: readonly number[];
   exit?: ProcessExit;
   executorReport?: ExecutorReport;
   /** Notes of the tools of the job; absent until the command has ended. */

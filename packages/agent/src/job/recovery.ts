@@ -7,6 +7,7 @@ import type { Outbox } from '../loops/outbox.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
 import { removeToolTree } from '../process/tool-file.ts';
+import { pruneCaches } from '../setup/setup-cache.ts';
 import { jobDirectory, readJsonFile, type StateDirectory } from '../state-directory.ts';
 import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
@@ -38,6 +39,7 @@ export async function recoverState(
   }));
   await pruneSessions(state, clock.nowMs());
   await pruneWarm(state, clock.nowMs());
+  await pruneCaches(state, clock.nowMs());
   const recovery: Recovery = { abandoned: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);

@@ -5,6 +5,7 @@ import { branchOf, createWorktree } from '../git/git-worktree.ts';
 import { runHook } from '../job/job-hooks.ts';
 import { runPreCommandHook } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
+import { setUp } from '../setup/set-up.ts';
 import { type ApprovedWork, failOfConflicts, type Landing } from './approved-work.ts';
 import { isAncestor, mergeTrees, readBase } from './base-branch.ts';
 import { judge, proveCommit } from './land-work.ts';
@@ -243,6 +244,7 @@ async function prove(
     warmWorktreesFor(work),
     signal,
   );
+  await setUp(work, true);
   await runPreCommandHook(work);
   const { checks, gaps } = await proveCommit(work, work.worktree, startSha, resultSha);
   const shown = gaps.map((gap) => work.redactor.redact(gap).slice(0, 900));

@@ -8,6 +8,7 @@ import { isBranchOf, isCommit } from '../job/round.ts';
 import { fitText } from '../job/text-limits.ts';
 import { sessionPath } from '../job/tool-session.ts';
 import { removeToolTree } from '../process/tool-file.ts';
+import { tearDown } from '../setup/set-up.ts';
 import type { ApprovedWork, Landing } from './approved-work.ts';
 import { chooseBase } from './base-branch.ts';
 import { landCommit } from './land-commit.ts';
@@ -37,9 +38,12 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
           evidence: { changedFiles: [], ...found.evidence },
           ...(found.landing === undefined ? {} : { landing: found.landing }),
         };
+    await tearDown(work);
     const cleanUp = await endWorktree(work);
-    return { completion, patches: {}, answers: [], toolFailure: null, cleanUp };
+    const { setupEnd } = work;
+    return { completion, patches: {}, answers: [], toolFailure: null, setupEnd, cleanUp };
   } finally {
+    await tearDown(work);
     await work.log.close();
   }
 }

@@ -162,7 +162,7 @@ function lengthOf(
 }
 
 /** By the wall clock: timers stand still while a laptop sleeps. */
-async function waitUntil(untilMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function waitUntil(untilMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   for (let restMs = untilMs - clock.nowMs(); restMs > 0; restMs = untilMs - clock.nowMs()) {
     if (signal.aborted) return;
     await clock.sleep(Math.min(restMs, LOOK_MS), signal);

@@ -48,7 +48,8 @@ function idleText(agent: Agent, nowMs: number): string {
   if (isPaused(agent, nowMs)) return oneLine(capabilities.paused?.message ?? '');
   const pause = capabilities.pauses?.find((one) => Date.parse(one.until) > nowMs);
   if (pause === undefined) return 'idle';
-  return `idle, ${oneLine(pause.tool ?? 'an account')} paused until ${formatUntil(pause.until)}`;
+  const what = pause.code === 'setup_failed' ? 'a repository' : 'an account';
+  return `idle, ${oneLine(pause.tool ?? what)} paused until ${formatUntil(pause.until)}`;
 }
 
 /** The newest job that an agent holds, and how many more. */

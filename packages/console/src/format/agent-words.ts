@@ -12,6 +12,7 @@ const pauseCodeWords: Readonly<Record<string, string>> = {
   usage_limit: 'Usage limit of the provider',
   provider_busy: 'The provider is overloaded',
   not_logged_in: 'The coding tool is not logged in',
+  setup_failed: 'The set-up of a repository fails',
 };
 
 /**
@@ -27,11 +28,15 @@ export function pauseWords(
   const partial = pauses.find(lasting);
   const shown = lasting(paused) ? paused : partial;
   if (shown === undefined) return null;
+  const isSetup = partial?.code === 'setup_failed';
   return {
     reason: pauseCodeWords[shown.code] ?? 'Paused by itself',
     until: formatMoment(shown.until, nowMs),
     message: plainText(shown.message),
-    tool: shown === paused ? null : plainText(partial?.tool ?? 'an account'),
+    tool:
+      shown === paused
+        ? null
+        : plainText(partial?.tool ?? (isSetup ? 'a repository' : 'an account')),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   ExecutorMissingError,
   ExecutorSandboxError,
   type LandingOptions,
+  type SetupOptions,
   startAgent,
   ToolUserError,
 } from '@signalbox/agent';
@@ -196,8 +197,26 @@ function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
     ...{ holdMs: hold.value, environment: valuesOf(environment) },
     landing: landingOf(plan),
     shareChanges: plan.shareChanges.value,
+    setup: setupOf(plan.setup),
     ...(base === undefined ? {} : { baseRef: base.value }),
     ...(fetch.value ? { fetchOrigin: true } : {}),
+  };
+}
+
+function setupOf({
+  copy,
+  link,
+  run,
+  ports,
+  database,
+  teardown,
+}: RepositoryPlan['setup']): SetupOptions {
+  const values = <T>(list: Sourced<Sourced<T>[]> | undefined) =>
+    list?.value.map(({ value }) => value) ?? [];
+  return {
+    ...{ copy: values(copy), link: values(link), run: values(run), teardown: values(teardown) },
+    ports: ports?.value ?? 0,
+    database: database?.value ?? false,
   };
 }
 

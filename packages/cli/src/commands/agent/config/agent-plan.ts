@@ -14,6 +14,7 @@ import {
   type AgentConfig,
   agentConfig,
   type RepositorySettings,
+  type SetupSettings,
   type ToolSettings,
 } from './config-keys.ts';
 import { readSettingsFile, type Sourced } from './setting-reader.ts';
@@ -28,6 +29,7 @@ export interface RepositoryPlan {
   shareChanges: Sourced<NonNullable<ToolChoice['shareChanges']>>;
   base?: Sourced<string> | undefined;
   fetch: Sourced<boolean>;
+  setup: SetupSettings;
   checks: readonly Sourced<CheckCommand>[];
   /** Of checks without a limit of their own. */
   checkLimit: Sourced<number>;
@@ -124,6 +126,7 @@ function planRepository(
     shareChanges: share.changes ?? byDefault('stat'),
     base: own.base ?? config.base,
     fetch: own.fetch ?? config.fetch ?? byDefault(false),
+    setup: (own.setup ?? config.setup)?.value ?? {},
     checks:
       options.check?.map((command) => ({ value: { command }, from: '--check' })) ??
       (own.checks ?? config.checks)?.value ??

@@ -9,11 +9,16 @@ import {
   type CheckCommand,
   claudePermissionModes,
   codexSandboxes,
+  isSetupPath,
   landingWays,
   PermissionFileError,
   type PermissionRule,
   parsePermissionRule,
   reachesJobs,
+  SETUP_COMMANDS_MAX,
+  SETUP_PATHS_MAX,
+  SETUP_PORTS_MAX,
+  type SetupCommand,
 } from '@signalbox/agent';
 import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
@@ -162,6 +167,62 @@ const checks: Setting<Sourced<CheckCommand>[]> = {
   },
 };
 
+const setupPath = scalar('a path in the repository, such as .env', (value) =>
+  isSetupPath(value) ? value : undefined,
+);
+
+const setupPaths: Setting<Sourced<string>[]> = {
+  read(node, place) {
+    const list = listOf(setupPath).read(node, place);
+    const isFew = list.length <= SETUP_PATHS_MAX;
+    return isFew ? list : place.refuse(node, `at most ${SETUP_PATHS_MAX} paths`);
+  },
+};
+
+const keptCommand = mapOf(
+  { command: checkCommand, key: setupPaths, keep: setupPaths },
+  {},
+  ({ command, key, keep }, place, node) => {
+    if (command && key?.value.length && keep?.value.length) return;
+    place.report(node, `${place.key} must have a command, its key and what to keep.`);
+  },
+);
+
+/** A command, or a map with what is kept of it. */
+const setupCommand: Setting<SetupCommand> = {
+  read(node, place) {
+    if (!isMap(node)) return { command: checkCommand.read(node, place) };
+    const { command, key, keep } = keptCommand.read(node, place);
+    const paths = (list: typeof key) => list?.value.map(({ value }) => value) ?? [];
+    return { command: command?.value ?? '', key: paths(key), keep: paths(keep) };
+  },
+};
+
+/** One value, or a list of them. */
+function oneOrMore<T>(setting: Setting<T>): Setting<Sourced<T>[]> {
+  return {
+    read(node, place) {
+      if (!isSeq(node)) return [{ value: setting.read(node, place), from: place.of(node) }];
+      const list = listOf(setting).read(node, place);
+      const isFew = list.length <= SETUP_COMMANDS_MAX;
+      return isFew ? list : place.refuse(node, `at most ${SETUP_COMMANDS_MAX} commands`);
+    },
+  };
+}
+
+const ports = scalar(`an integer from 0 to ${SETUP_PORTS_MAX}`, (value) =>
+  /^\d{1,2}$/.test(value) && Number(value) <= SETUP_PORTS_MAX ? Number(value) : undefined,
+);
+
+const setupKeys = {
+  copy: setupPaths,
+  link: setupPaths,
+  run: oneOrMore(setupCommand),
+  ports,
+  database: toggle,
+  teardown: oneOrMore(checkCommand),
+};
+
 const environment = textsByName((name) => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';
   return reachesJobs(name) ? null : 'does not reach jobs: Signalbox sets or removes it';
@@ -229,6 +290,7 @@ const repositoryKeys = {
   share,
   base: text,
   fetch: toggle,
+  setup: mapOf(setupKeys),
   checks,
   'check-limit': checkLimit,
   'repository-checks': toggle,
@@ -286,6 +348,7 @@ export const agentConfig = mapOf(
 
 export type RepositorySettings = Settings<typeof repositoryKeys>;
 export type AgentSettings = Settings<typeof agentKeys>;
+export type SetupSettings = Settings<typeof setupKeys>;
 export type ToolSettings = Settings<typeof toolKeys>;
 export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;
 

@@ -1,8 +1,10 @@
+import type { SetupCommand } from '@signalbox/agent';
 import { formatDuration } from '../../../terminal/duration.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { printFields, printTable } from '../../../terminal/table.ts';
 import { oneLine } from '../../../terminal/text.ts';
 import type { AgentPlan, RepositoryPlan } from './agent-plan.ts';
+import type { SetupSettings } from './config-keys.ts';
 import type { Sourced } from './setting-reader.ts';
 
 /** A setting in force. */
@@ -73,6 +75,7 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
     row('share.changes', plan.shareChanges),
     row('base', plan.base),
     row('fetch', plan.fetch),
+    ...setupRows(plan.setup),
     ...plan.checks.map(({ value: { command, name, timeLimitMs }, from }) => {
       const limit = timeLimitMs === undefined ? '' : ` (${timeText(timeLimitMs)})`;
       const value = `${name === undefined ? '' : `${name}: `}${command}${limit}`;
@@ -89,6 +92,22 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
       { key: `environment.${name}`, value: null, from },
     ]),
   ].flat();
+}
+
+function setupRows({ copy, link, run, ports, database, teardown }: SetupSettings): Row[][] {
+  return [
+    ...(copy?.value ?? []).map((path) => row('setup.copy', path)),
+    ...(link?.value ?? []).map((path) => row('setup.link', path)),
+    ...(run?.value ?? []).map((step) => row('setup.run', step, stepText)),
+    row('setup.ports', ports),
+    row('setup.database', database),
+    ...(teardown?.value ?? []).map((line) => row('setup.teardown', line)),
+  ];
+}
+
+function stepText({ command, key, keep }: SetupCommand): string {
+  if (keep === undefined || key === undefined) return command;
+  return `${command} (keeps ${keep.join(', ')} by ${key.join(', ')})`;
 }
 
 function row<T>(

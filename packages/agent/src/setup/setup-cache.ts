@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runGit } from '../git/git.ts';
+import type { Worktree } from '../git/git-worktree.ts';
+import { pathName } from '../job/attempt.ts';
+import { removeToolTree } from '../process/tool-file.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import { copyTree, lookAt, refuseTracked, SetupFileError } from './setup-files.ts';
+import type { SetupCommand } from './setup-options.ts';
+
+/** Folders that a command of the set-up has filled: `setups/<repository>/<key>/<number>`. */
+export interface SetupCache {
+  /** Where the folders are, or will be. */
+  path: string;
+  keep: readonly string[];
+}
+
+/** Of one repository; the one that was used last is deleted last. */
+const CACHES_MAX = 5;
+const RETENTION_MS = 14 * 24 * 60 * 60_000;
+const DRAFT = '.draft';
+
+/**
+ * Finds the place for the folders of a command.
+ *
+ * @returns null: nothing of the command is kept.
+ * @throws {SetupFileError} a file of the key is not in the commit.
+ */
+export async function findCache(
+  state: StateDirectory,
+  repoId: string,
+  { worktree, env, step }: { worktree: Worktree; env: NodeJS.ProcessEnv; step: SetupCommand },
+): Promise<SetupCache | null> {
+  const { command, key = [], keep = [] } = step;
+  // As root, the agent would copy where the user of tools may exchange folders.
+  if (keep.length === 0 || worktree.user !== null) return null;
+  // Versions of programs change with the PATH, and what npm installs with NODE_ENV.
+  const { PATH, NODE_ENV } = env;
+  const { platform, arch } = process;
+  const parts: unknown[] = [command, keep, platform, arch, PATH, NODE_ENV];
+  const git = { gitDir: worktree.mirror.gitDir };
+  for (const path of key) {
+    const entry = await runGit(['ls-tree', '-z', '--full-tree', worktree.baseSha, '--', path], git);
+    if (entry === '') throw new SetupFileError(`${path} of the key is not in the commit.`);
+    parts.push(entry);
+  }
+  const name = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+  return { path: join(state.setups, pathName(repoId), name), keep };
+}
+
+/**
+ * Copies the folders into a new worktree.
+ *
+ * @returns false: they are not there, or no longer.
+ */
+export async function takeFromCache(
+  { path, keep }: SetupCache,
+  worktree: Worktree,
+): Promise<boolean> {
+  if (!(await isThere(path))) return false;
+  const targets = keep.map((each) => join(worktree.path, each));
+  try {
+    for (const [number, target] of targets.entries()) {
+      await mkdir(join(target, '..'), { recursive: true });
+      await copyTree(join(path, String(number)), target);
+    }
+    await utimes(path, new Date(), new Date());
+    return true;
+  } catch (error) {
+    // Another job has deleted it meanwhile.
+    if (await isThere(path)) throw error;
+    for (const target of targets) await removeToolTree(target);
+    return false;
+  }
+}
+
+/** Nothing is there yet: neither files that git tracks, nor a link that leads elsewhere. */
+export async function refuseKept({ keep }: SetupCache, worktree: Worktree): Promise<void> {
+  for (const path of keep) await refuseTracked(worktree, path);
+}
+
+/** Keeps the folders. No tool has worked in the worktree, and no commit of a tool is in it. */
+export async function fillCache({ path, keep }: SetupCache, worktree: Worktree): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  try {
+    for (const [number, folder] of keep.entries()) {
+      const found = await lookAt(worktree.path, folder);
+      if (!found?.isDirectory()) throw new SetupFileError(`The command made no folder ${folder}.`);
+      await copyTree(join(worktree.path, folder), join(draft, String(number)));
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await removeToolTree(draft);
+    // Another job has filled it at the same time.
+    if (!(await isThere(path))) throw error;
+  }
+  await removeOldest(join(path, '..'));
+}
+
+async function removeOldest(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith(DRAFT));
+  const places = await Promise.all(
+    names.map(async (name) => ({ name, usedMs: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const old = places.toSorted((a, b) => b.usedMs - a.usedMs).slice(CACHES_MAX);
+  for (const { name } of old) await removeCache(join(folder, name));
+}
+
+/** Deletes the folders of a place. A job that copies them notices. */
+async function removeCache(path: string): Promise<void> {
+  const target = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
+  try {
+    await rename(path, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  await rm(target, { recursive: true, force: true });
+}
+
+/** Deletes what an agent that was killed has left incomplete, and what no job has used for long. */
+export async function pruneCaches({ setups }: StateDirectory, nowMs: number): Promise<void> {
+  for (const repository of await readdir(setups)) {
+    for (const name of await readdir(join(setups, repository))) {
+      const place = join(setups, repository, name);
+      const isOld = nowMs - (await stat(place)).mtimeMs > RETENTION_MS;
+      if (name.endsWith(DRAFT) || isOld) await removeToolTree(place);
+    }
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
