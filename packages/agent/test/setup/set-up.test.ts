@@ -237,7 +237,7 @@ test('after three failures in a row the agent claims nothing more of the reposit
   assert.equal(claims(), 3);
   const paused = eventOf(events, 'paused');
   assert.equal(paused?.code, 'setup_failed');
-  assert.equal(paused?.tool, clone);
+  assert.deepEqual([paused?.tool, paused?.repository], [undefined, clone]);
   assert.equal(paused?.isPartial, true);
   assert.equal(
     paused?.message,
