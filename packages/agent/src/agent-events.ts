@@ -10,16 +10,17 @@ export type LifecycleEvent =
   | { type: 'draining'; byHub: boolean }
   | { type: 'resumed' }
   /**
-   * The agent claims nothing for an account until then, because its provider does not serve it.
-   * `isPartial`: it claims for its other accounts. With `setup_failed` it is the repository at a
-   * path, `tool`, whose set-up fails.
+   * The agent claims nothing until then: for an account of a tool, because its provider does not
+   * serve it, or for the repository at a path, because its set-up fails. `isPartial`: it claims
+   * for its other accounts and repositories.
    */
   | {
       type: 'paused';
       code: string;
       message: string;
       untilMs: number;
-      tool: string;
+      tool?: string;
+      repository?: string;
       isPartial: boolean;
     }
   | { type: 'unpaused' }

@@ -10,8 +10,8 @@ import { writeShell } from './shell.ts';
 import { decisionsFolder, indexPage, type SitePage, siteSections } from './site-map.ts';
 
 const assets = join(import.meta.dirname, 'assets');
-/** Files of packages that pages load, by their name on the site. */
-const packageFiles = {
+/** Files of packages that pages load, by their name on the site. `npm start` must install these. */
+export const packageFiles = {
   'minisearch.js': 'minisearch',
   'inter.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
 };

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { endpointList } from '@signalbox/contract';
 import { listFiles } from '../../check/source-files.ts';
 import { renderMarkdown } from '../site/markdown.ts';
-import { listPages, sectionsOf, writeSite } from '../site/write-site.ts';
+import { listPages, packageFiles, sectionsOf, writeSite } from '../site/write-site.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let site = '';
@@ -110,4 +110,12 @@ test('the search finds the text under each heading, at an address that exists', 
     { id: '/docs/p#a', page: 'P', heading: 'One & two', text: 'Text' },
     { id: '/docs/p#b', page: 'P', heading: 'B', text: 'x < y' },
   ]);
+});
+
+test('the packages of the site are installed by npm start, which leaves out those of development', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  for (const source of Object.values(packageFiles)) {
+    const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(source) ?? [];
+    assert.equal(packages[`node_modules/${name}`]?.dev, undefined, name);
+  }
 });

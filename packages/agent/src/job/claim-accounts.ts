@@ -48,24 +48,25 @@ export function createClaimAccounts(options: {
   const held = new Map<string, HeldAccount>();
   const pauses = createClaimPauses({
     ...{ clock, random: options.random, onClaimable },
-    onChange: tell,
+    onChange(state) {
+      if (state === null) return tell(null);
+      const { model: _, ...shown } = state;
+      tell(shown);
+    },
   });
 
   const setups = createSetupPauses({
     clock,
     onChange(repoId, state) {
-      const tool = repositories.get(repoId)?.path ?? repoId;
-      tell(state === null ? null : { ...state, tool, model: null });
+      const repository = repositories.get(repoId)?.path ?? repoId;
+      tell(state === null ? null : { ...state, repository });
       onClaimable();
     },
   });
 
-  function tell(state: PauseState | null): void {
+  function tell(state: (ShownPause & { repository?: string }) | null): void {
     if (state === null) emit({ type: 'unpaused' });
-    else {
-      const { model: _, ...shown } = state;
-      emit({ type: 'paused', ...shown, isPartial: pausesOfAll() === null });
-    }
+    else emit({ type: 'paused', ...state, isPartial: pausesOfAll() === null });
     onShown();
   }
 

@@ -107,6 +107,7 @@ test('the heartbeat reports identity and capabilities, and continues during a jo
     canUseNetwork: true,
     models: ['m-1'],
     reposAllowed: [repoId],
+    changesOnRequest: [],
     labels: { os: 'linux' },
     maxConcurrentJobs: 3,
     tools: [{ name: 'command', models: [] }],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { Executor, SetupOptions } from '../../src/index.ts';
 import { returnPorts, takePorts } from '../../src/setup/job-ports.ts';
+import { setupAcp } from '../support/acp-harness.ts';
 import {
   eventOf,
   fileAppears,
@@ -164,6 +165,32 @@ test('what a command fills is kept for jobs with the same key, as it was before 
   await agent.drain();
 });
 
+test('what a command makes of the commits of a tool is not kept for other jobs', async (t) => {
+  const h = await setupAcp(t);
+  const { workspaceId, clone, client, directory } = h;
+  const counter = join(directory, 'runs');
+  const runs = () => readFileSync(counter, 'utf8').split('\n').length - 1;
+  const commit = () => git(clone, 'commit', '--quiet', '-m', 'Lock');
+  writeFileSync(join(clone, 'lock'), 'first');
+  git(clone, 'add', 'lock');
+  commit();
+  const command = `echo run >> ${counter}; mkdir deps; cp lock deps`;
+  const run = [{ command, key: ['lock'], keep: ['deps'] }];
+  await h.start({ repositories: [{ repoId: h.repoId, path: clone, setup: { run } }] });
+  const jobId = await h.enqueue('write lock; say Changed.');
+  const { evidence } = await h.until(jobId, 'done');
+  assert.equal(runs(), 1);
+  const { job } = await client.jobs.continue({ workspaceId, jobId, message: 'write two.txt' });
+  await h.until(job.jobId, 'done');
+  assert.equal(runs(), 2, 'the tool has changed the key');
+  git(clone, 'checkout', '--quiet', String(evidence?.branch), '--', 'lock');
+  commit();
+  await h.until(await h.enqueue('write three.txt'), 'done');
+  assert.equal(runs(), 3, 'with the same key, a job from the base runs it');
+  await h.until(await h.enqueue('write four.txt'), 'done');
+  assert.equal(runs(), 3, 'and keeps what it has made');
+});
+
 test('a key that is not in the commit, and a folder that was not made, fail the set-up', async (t) => {
   const cases = [
     [
@@ -237,7 +264,7 @@ test('after three failures in a row the agent claims nothing more of the reposit
   assert.equal(claims(), 3);
   const paused = eventOf(events, 'paused');
   assert.equal(paused?.code, 'setup_failed');
-  assert.equal(paused?.tool, clone);
+  assert.deepEqual([paused?.tool, paused?.repository], [undefined, clone]);
   assert.equal(paused?.isPartial, true);
   assert.equal(
     paused?.message,

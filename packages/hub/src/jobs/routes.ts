@@ -87,10 +87,11 @@ function bindPeopleCalls(api: Api, deps: HubDeps): void {
   api.bindShared(jobs.get, {
     recordOf: ({ jobId }) => jobId,
     read: (input) => getJob(deps, input),
-    // Why a job waits depends on agents and other jobs too; what its work lacks, and how it lands,
-    // on comments and on the landing. Variants are other jobs.
-    lasts: ({ waitingFor, work, variants }) =>
-      waitingFor === null && work?.state !== 'in_review' && variants === undefined,
+    // All that is told of a job that runs changes with it. Why one waits depends on agents and on
+    // other jobs; where a result is, what its work lacks and how it lands, on agents, comments and
+    // landings. Variants and reviews are other jobs.
+    lasts: ({ job: { status }, variants, reviews }) =>
+      status === 'running' && variants === undefined && reviews === undefined,
     readOwn: (input, { job }) => (job === null ? null : deliverJob(deps, input)),
   });
   api.bind(jobs.chooseVariant, (input, { principal }) => chooseVariant(deps, principal, input));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { endpoints } from '@signalbox/contract';
+import { AGENT_OFFLINE_AFTER_MS, endpoints } from '@signalbox/contract';
 import type { SqlValue } from '../../src/db/engine.ts';
 import { openStream } from '../support/change-stream.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
 
-const { jobEvents, jobs, changes } = endpoints;
+const { agents, changes, jobEvents, jobs } = endpoints;
 const WATCHERS = 50;
 /** Statements about jobs with which one browser reads a change of a job. */
 const STATEMENTS_OF_ONE = 13;
@@ -123,3 +123,26 @@ test('why a job waits is never kept, since it depends on more than the job', opt
   await h.call(endpoints.queue.pause, { workspaceId });
   assert.equal(await reasonOf(), 'queue_paused');
 });
+
+test(
+  'what depends on the agent or the reviews of a job with a commit is never kept',
+  options,
+  async (t) => {
+    const h = await setup(t);
+    const { workspaceId, repoId, agentId, ref } = h;
+    const commits = { baseSha: 'a'.repeat(40), commitSha: 'b'.repeat(40) };
+    await h.call(jobs.complete, { ...ref, agentId, outcome: 'failed', evidence: commits });
+    const read = () => h.call(jobs.get, ref);
+    assert.equal((await read()).changesPlace?.onRequest, false);
+    await h.call(agents.heartbeat, {
+      ...{ workspaceId, displayName: 'first', machineFingerprint: 'first' },
+      capabilities: { canWrite: true, changesOnRequest: [repoId] },
+    });
+    assert.equal((await read()).changesPlace?.onRequest, true);
+    h.clock.advance(AGENT_OFFLINE_AFTER_MS + 1);
+    assert.equal((await read()).changesPlace?.agent.status, 'offline');
+    const draft = { workspaceId, repoId, kind: 'pr_review', prompt: 'Look.' } as const;
+    const { job } = await h.call(jobs.enqueue, { ...draft, reviewsJobId: ref.jobId });
+    assert.deepEqual((await read()).reviews, [{ jobId: job.jobId, status: 'pending' }]);
+  },
+);

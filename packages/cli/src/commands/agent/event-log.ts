@@ -76,11 +76,13 @@ export function describeLifecycle(event: LifecycleEvent, { green, yellow, dim }:
     }
     case 'resumed':
       return `${green('●')} accepting jobs again`;
-    case 'paused':
+    case 'paused': {
+      const of = event.isPartial ? `${oneLine(event.repository ?? event.tool ?? '')} ` : '';
       return (
-        `${yellow('●')} ${event.isPartial ? `${oneLine(event.tool)} paused` : 'paused'} until ` +
-        `${formatClock(new Date(event.untilMs))}, ${event.code}: ${oneLine(event.message)}`
+        `${yellow('●')} ${of}paused until ${formatClock(new Date(event.untilMs))}, ${event.code}: ` +
+        oneLine(event.message)
       );
+    }
     case 'unpaused':
       return `${green('●')} claiming again`;
     case 'offline':
