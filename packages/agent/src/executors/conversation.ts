@@ -145,7 +145,7 @@ export interface Question {
   prompt: string;
   context: string;
   options: readonly QuestionOption[];
-  /** What the tool wants to do, for rules of people; null: no rule may answer. */
+  /** The action that it is about, for rules of people; null: no rule may answer. */
   action: AskedAction | null;
 }
 

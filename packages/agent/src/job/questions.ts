@@ -191,7 +191,7 @@ function bodyOf(
   };
 }
 
-/** Whether people see its texts as they are: rules compare nothing that looks like something else. */
+/** Whether people see its texts as they are: rules compare nothing that looks otherwise. */
 function isPlain({ kind, words, allow = '', refuse = '' }: AskedAction): boolean {
   return [kind, ...words, allow, refuse].every((text) => cleanText(text) === text);
 }

@@ -2,7 +2,7 @@ import type { RequestOf } from '@signalbox/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { type ConsoleRows, callHub } from './hub-call.ts';
 
-/** What a rule is to answer. */
+/** The questions that a rule is to answer. */
 export type RuleDraft = RequestOf<ConsoleRows['decisionRules']['preview']>;
 
 /** The rules that answer questions of a workspace. */

@@ -99,7 +99,7 @@ const ActionKey = Text(128, {
 export const ACTION_WORDS_MAX = 200;
 const OptionValue = Text(2_000, { minLength: 1 });
 
-/** What a tool wants to do, in a form that rules compare. */
+/** An action of a tool, in a form that rules compare. */
 export const AskedAction = Type.Object(
   {
     kind: Text(40, { minLength: 1, description: 'Such as execute, edit or fetch.' }),

@@ -12,7 +12,7 @@ export interface RuleShape {
   isPrefix: boolean;
 }
 
-/** What a question is about, and where it was asked. */
+/** The action that a question is about, and where it was asked. */
 export interface AskedPlace {
   repoId: string | null;
   runId: string | null;

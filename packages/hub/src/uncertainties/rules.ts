@@ -142,7 +142,7 @@ export function revokeRule(
   });
 }
 
-/** What a rule answers that repeats the answer to a question, and how. */
+/** The shape and verdict of a rule that repeats the answer to a question. */
 async function draftRule(
   reader: Reader,
   { workspaceId, uncertaintyId, scope, prefixWords }: ShapeInput,

@@ -61,7 +61,7 @@ export function askAboutAction(
 }
 
 /**
- * An action in a form that rules compare; null if a text stands for more than this action. Contents
+ * An action in a form that rules compare; null if a text may mean more than this action. Contents
  * of files are no part of it: a rule is about the path.
  *
  * @param shown the same action without secrets. One that has a secret is like no other.

@@ -12,9 +12,9 @@ const options = [
 function actionOf(
   draft: Partial<ToolAction>,
   {
-    share = 'command' as ShareApprovals,
-    offered = [...options] as (typeof options)[number][],
-  } = {},
+    share = 'command',
+    offered = options,
+  }: { share?: ShareApprovals; offered?: readonly (typeof options)[number][] } = {},
 ) {
   const action: ToolAction = {
     ...{ key: 'k', kind: 'execute', title: '', toolName: '', mcpServer: '', command: '' },
@@ -47,7 +47,7 @@ test('files and addresses are compared as a whole, one at a time', () => {
   assert.deepEqual(actionOf({ kind: 'fetch', url })?.words, [url]);
 });
 
-test('what a person does not see as it is, and what stands for more, is compared with nothing', () => {
+test('what a person does not see as it is, or what may mean more, is compared with nothing', () => {
   assert.equal(actionOf({ command: 'deploy --token s3cret' }), null);
   assert.equal(actionOf({ command: 'npm run a' }, { share: 'digest' }), null);
   assert.equal(actionOf({ kind: 'mcp', mcpServer: 'github', toolName: 'merge' }), null);
