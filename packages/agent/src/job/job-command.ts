@@ -6,6 +6,7 @@ import { beginsAgain } from '../executors/tool-prompt.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
+import { wrapOf } from './job-isolation.ts';
 import { composePrompt } from './job-prompt.ts';
 import { describeExit } from './job-result.ts';
 import type { JobWork } from './job-work.ts';
@@ -49,6 +50,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   work.exit = await runProcess({
     file: plan.file,
     args: plan.args,
+    wrap: wrapOf(work),
     cwd,
     env: { ...work.env, ...plan.env },
     user: work.settings.toolUser,

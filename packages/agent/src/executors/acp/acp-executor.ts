@@ -2,7 +2,7 @@ import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { ShareChanges } from '../../landing/landing-options.ts';
 import { askedSetting, type OfferedModels } from '../asked-tool.ts';
 import { checkClaudeLogin } from '../claude-login.ts';
-import { checkCodexSandbox } from '../codex-sandbox.ts';
+import { checkCodexSandbox, inCodexSandbox } from '../codex-sandbox.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
@@ -72,6 +72,15 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
       // Of the tool, not of its adapter.
       const version = versions[found.name as keyof typeof versions] ?? null;
       return { version, warnings: [...warnings, ...own] };
+    },
+    ownSandbox(isReadOnly) {
+      if (found?.name !== 'codex') return null;
+      const mode = isReadOnly ? found.readOnlyMode : (options.mode ?? found.mode);
+      if (mode === CODEX_WITHOUT_SANDBOX) return null;
+      const sandbox = mode === 'read-only' ? mode : 'workspace-write';
+      const wrap = inCodexSandbox([found.file, ...found.args, 'cli'], sandbox);
+      // The adapter may bring its own Codex.
+      return { wrap, env: found.env };
     },
     plan() {
       if (found === null) throw new Error('plan is called after check');
