@@ -69,7 +69,8 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
         : { wrap: inCodexSandbox([found], mode), env: {} };
     },
     plan(request) {
-      const mode = request.isReadOnly ? 'read-only' : sandbox;
+      const own = request.isReadOnly ? 'read-only' : sandbox;
+      const mode = request.isSandboxOff ? 'danger-full-access' : own;
       const args = ['exec', '--json', '--sandbox', mode, ...unattended];
       args.push('--add-dir', request.toolFiles);
       if (jobServer !== undefined) args.push(...serverArgs(jobServer, request));

@@ -60,6 +60,8 @@ export interface ExecutorRequest {
   attachments?: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
+  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  isSandboxOff?: boolean;
   /** The environment of the tool. */
   env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */

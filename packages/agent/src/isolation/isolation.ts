@@ -81,12 +81,13 @@ export async function openIsolation(
  *
  * @throws {IsolationError} a rung that is asked for does not hold, or the tool's own sandbox does
  *   not work.
+ * @returns `isSandboxOff`: the tool is to run without its own sandbox, which fails in the wrap.
  */
 export async function isolate(
   isolation: Isolation,
   executor: Executor,
   place: WorkPlace,
-): Promise<{ wrap: Wrap | null; proof: Proof }> {
+): Promise<{ wrap: Wrap | null; proof: Proof; isSandboxOff: boolean }> {
   const { bwrap, machine, user, clock, required } = isolation;
   const { cwd, env } = place;
   const own = { home: join(place.privateDir, 'home'), temporary: join(place.privateDir, 'tmp') };
@@ -106,8 +107,11 @@ export async function isolate(
   });
   // The attack has written there.
   if (wrap !== null) await renew(own, user);
-  refuseBroken(proof, required);
-  return { wrap, proof };
+  // Two sandboxes may not work inside each other. The wrap is then the one.
+  const isDead = proof.broken.some((one) => one.rung === 'tool' && one.isDead);
+  const isSandboxOff = wrap !== null && isDead;
+  refuseBroken(proof, required, isSandboxOff);
+  return { wrap, proof, isSandboxOff };
 }
 
 async function renew(own: { home: string; temporary: string }, user: ToolUser | null) {
@@ -118,8 +122,12 @@ async function renew(own: { home: string; temporary: string }, user: ToolUser | 
   }
 }
 
-function refuseBroken({ rungs, broken }: Proof, required: Rung | null): void {
-  const dead = broken.find(({ isDead }) => isDead);
+function refuseBroken(
+  { rungs, broken }: Proof,
+  required: Rung | null,
+  isSandboxOff: boolean,
+): void {
+  const dead = broken.find(({ rung, isDead }) => isDead && !(isSandboxOff && rung === 'tool'));
   if (dead !== undefined) {
     throw new IsolationError(`${names[dead.rung]} does not work here: ${dead.why}`);
   }

@@ -28,7 +28,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
-    ...{ env: work.env, holdMs },
+    ...{ env: work.env, holdMs, isSandboxOff: work.isSandboxOff ?? false },
     redact: (text) => work.redactor.redact(text),
     ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });

@@ -32,6 +32,7 @@ export async function runConversation(
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
     ...{ job: claimed.job, cwd, clock, session, redact, note },
+    isSandboxOff: work.isSandboxOff ?? false,
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
     promptText: composePrompt(claimed.job, work.directory, work.round?.history),
     nextPromptText: composePrompt(claimed.job, work.directory, work.round?.news),

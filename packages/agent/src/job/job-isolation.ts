@@ -22,7 +22,7 @@ export async function isolateJob(work: JobWork): Promise<void> {
   await admitUser(directory.privateDir, toolUser);
   const links = repository.setup?.link ?? [];
   try {
-    const { wrap, proof } = await isolate(isolation, executor, {
+    const { wrap, proof, isSandboxOff } = await isolate(isolation, executor, {
       ...{ cwd: directory.worktree, env: work.env, isReadOnly: work.isReadOnly },
       privateDir: directory.privateDir,
       readable: [
@@ -43,6 +43,7 @@ export async function isolateJob(work: JobWork): Promise<void> {
       throw new IsolationError(`The job asks for ${asked}, which this agent does not have.`);
     }
     work.wrap = wrap;
+    work.isSandboxOff = isSandboxOff;
     work.proof = proof;
   } catch (error) {
     if (!(error instanceof IsolationError)) throw error;

@@ -95,6 +95,8 @@ export interface JobWork {
   beginsAtBase?: boolean;
   /** How its processes start, once its worktree is there; null: as they are. */
   wrap?: Wrap | null;
+  /** The tool's own sandbox does not work in the wrap. */
+  isSandboxOff?: boolean;
   /** How they are kept from the machine. */
   proof?: Proof;
   /** Absent: its set-up has not ended. */

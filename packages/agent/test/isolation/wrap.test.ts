@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type AgentOptions, IsolationError } from '../../src/index.ts';
+import { type AgentOptions, createCodexExecutor, IsolationError } from '../../src/index.ts';
 import { findBubblewrap, pathWith } from '../support/bubblewrap.ts';
 import { git, makeRepository, repoId, resultOf, setup } from '../support/harness.ts';
 
@@ -193,6 +193,29 @@ if (bubblewrap.lack !== null) {
       ...{ rungs: ['user', 'wrap'], user: 'daemon' },
       proved: ['agent-files', 'processes', 'home', 'writes', 'end'],
     });
+  });
+
+  test('a sandbox of Codex that does not work in the wrap is turned off, and only there', async (t) => {
+    const parts = await makePlace(t);
+    const script = `#!/bin/sh
+if [ "$1" = --version ]; then echo "codex 9.9.9"; exit 0; fi
+if [ "$1" = sandbox ]; then
+  if grep -q bwrap /proc/1/cmdline; then echo "no namespace in a namespace" >&2; exit 1; fi
+  while [ "$1" != -- ]; do shift; done; shift; exec "$@"
+fi
+cat > /dev/null; echo "$4" > mode.txt
+echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+`;
+    writeFileSync(parts.at('bin/codex'), script, { mode: 0o755 });
+    const executor = createCodexExecutor();
+    const { result, agent } = await parts.run('', { executor });
+    const why = 'no namespace in a namespace';
+    assert.deepEqual(agent.proof.broken, [{ rung: 'tool', why, isDead: true }]);
+    const { isolation, mode } = result.evidence.executor as { isolation: object; mode: string };
+    assert.equal((isolation as { rungs: string[] }).rungs.join(), 'wrap');
+    assert.equal(mode, 'danger-full-access');
+    const shown = git(parts.clone, 'show', `${result.evidence.commitSha}:mode.txt`);
+    assert.equal(shown, 'danger-full-access');
   });
 
   test('a machine that forbids namespaces is refused with the words of bubblewrap', async (t) => {

@@ -169,14 +169,17 @@ function equip(host: ConversationHost, agent: AcpAgent, server: JobServer | unde
  * the tool may do without asking, which is not for those who give jobs.
  */
 function settingsOf(
-  { job, isReadOnly }: ConversationHost,
+  { job, isReadOnly, isSandboxOff }: ConversationHost,
   agent: AcpAgent,
   options: AcpExecutorOptions,
 ): SessionSettings {
   const pick = (name: 'model' | 'effort') => askedSetting(name, job.requirements, options[name]);
   const { mode = agent.mode } = options;
   const readOnlyMode = agent.readOnlyMode ?? mode;
-  return { model: pick('model'), mode: isReadOnly ? readOnlyMode : mode, effort: pick('effort') };
+  const own = isReadOnly ? readOnlyMode : mode;
+  // Only Codex has a sandbox that may be turned off.
+  const used = isSandboxOff ? CODEX_WITHOUT_SANDBOX : own;
+  return { model: pick('model'), mode: used, effort: pick('effort') };
 }
 
 function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): ExecutorReport {
