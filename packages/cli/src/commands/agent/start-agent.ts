@@ -287,7 +287,7 @@ function explainStart(error: unknown): unknown {
   }
   if (error instanceof IsolationError) {
     return new CliError(exitCodes.usage, 'ISOLATION_REFUSED', error.message, {
-      fix: 'Each rung, and what it needs: docs/guides/places.md#isolation',
+      fix: 'To see what this machine can do: signalbox doctor',
       cause: error,
     });
   }
