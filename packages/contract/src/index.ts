@@ -64,6 +64,7 @@ export * from './endpoints/workspaces.ts';
 export * from './endpoints.ts';
 export * from './error-codes.ts';
 export * from './ids.ts';
+export * from './isolation.ts';
 export * from './openapi.ts';
 export * from './remote-url.ts';
 export * from './remote-url-vectors.ts';

@@ -15,6 +15,8 @@ export interface ConversationHost {
   readonly cwd: string;
   /** The job may read but not change files. */
   readonly isReadOnly: boolean;
+  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  readonly isSandboxOff: boolean;
   readonly repository: RepositoryMapping;
   /** The environment of the tool. */
   readonly env: NodeJS.ProcessEnv;

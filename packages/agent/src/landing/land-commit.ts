@@ -3,6 +3,7 @@ import { subjectOf } from '../git/git-evidence.ts';
 import { type Mirror, mirrorOf, withMirror } from '../git/git-mirror.ts';
 import { branchOf, createWorktree } from '../git/git-worktree.ts';
 import { runHook } from '../job/job-hooks.ts';
+import { isolateJob } from '../job/job-isolation.ts';
 import { runPreCommandHook } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
 import { setUp } from '../setup/set-up.ts';
@@ -244,6 +245,7 @@ async function prove(
     warmWorktreesFor(work),
     signal,
   );
+  await isolateJob(work);
   await setUp(work, true);
   await runPreCommandHook(work);
   const { checks, gaps } = await proveCommit(work, work.worktree, startSha, resultSha);

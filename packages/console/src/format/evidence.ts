@@ -1,4 +1,10 @@
-import type { CheckOutcome, Evidence, Verdict } from '@signalbox/contract';
+import {
+  type CheckOutcome,
+  describeIsolation,
+  type Evidence,
+  readIsolation,
+  type Verdict,
+} from '@signalbox/contract';
 import { branchOf } from './job-actions.ts';
 
 export interface ShownCheck {
@@ -49,6 +55,8 @@ export interface KnownEvidence {
   secretsIn: string[];
   /** The commands that the tool was not allowed to run. */
   denied: string[];
+  /** How the tool was kept from the machine, in a line. */
+  isolation: string | undefined;
   reported: ReportedCheck[];
   attachments: AttachedFile[];
 }
@@ -83,9 +91,15 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     filesOmitted: numberOf(fields.changedFilesOmitted) ?? 0,
     secretsIn: textsOf(fields.secretsIn),
     denied: isObject(fields.executor) ? textsOf(fields.executor.denied) : [],
+    isolation: isolationOf(evidence),
     reported: listOf(fields.reported).filter(isObject).map(readReported),
     attachments: listOf(fields.attachments).filter(isObject).flatMap(readAttached),
   };
+}
+
+function isolationOf(evidence: Evidence): string | undefined {
+  const told = readIsolation(evidence);
+  return told === null ? undefined : describeIsolation(told);
 }
 
 function readReported(fields: Fields): ReportedCheck {
