@@ -218,6 +218,19 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
     assert.equal(shown, 'danger-full-access');
   });
 
+  test('a wrapped tool that is stopped has time to end, and what ignores that is killed', async (t) => {
+    const parts = await makePlace(t);
+    const held = parts.hub.enqueue({ repoId });
+    const stubborn = `(trap "" TERM; exec /bin/sh -c 'sleep 600; exit' "$PLACE") &`;
+    const command = `${stubborn} trap 'echo has ended; exit 0' TERM; echo is ready; wait; wait`;
+    const agent = await parts.start(command, parts.options());
+    const output = () => parts.hub.output(held, 'stdout');
+    await parts.hub.until('the tool', () => output().includes('is ready'));
+    await agent.stop();
+    assert.match(output(), /has ended/);
+    assert.deepEqual(processesWith(parts.at('')), []);
+  });
+
   test('a machine that forbids namespaces is refused with the words of bubblewrap', async (t) => {
     const parts = await makePlace(t);
     mkdirSync(parts.at('holes'));
