@@ -20,6 +20,7 @@ export function bindNotificationRoutes(
   api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => ({
     channels: await listOwnChannels(deps, principal, workspaceId),
     kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
+    pushKey: deps.notifications.pushKey,
   }));
   api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
   api.bind(notificationChannels.remove, async (input, { principal }) => {
@@ -57,6 +58,7 @@ function testMessage({ ids, clock }: HubDeps) {
   return {
     ...{ id: ids('notification'), event: 'test' as const, atMs: clock.nowMs() },
     ...{ title: 'Signalbox reaches you', text: 'Questions and results will come this way.' },
+    answer: null,
   };
 }
 

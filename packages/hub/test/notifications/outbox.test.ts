@@ -286,7 +286,14 @@ test('a receiver for which much waits delays no other', async (t) => {
       await addNotification(tx, {
         ...{ workspace_id: h.workspaceId, notification_id: h.hub.deps.ids('notification') },
         ...{ event: 'decision', subject_id: `unc_${at}`, person_id, channel_id },
-        ...{ content: JSON.stringify({ jobTitle: null, question: 'Go?', outcome: null }) },
+        ...{
+          content: JSON.stringify({
+            jobTitle: null,
+            question: 'Go?',
+            recommended: null,
+            outcome: null,
+          }),
+        },
         ...{ state: 'waiting', attempts: 0, due_at: tx.nowMs, failure: null },
         ...{ created_at: tx.nowMs, ended_at: null },
       });
