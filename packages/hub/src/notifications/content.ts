@@ -8,6 +8,10 @@ export interface NotificationContent {
   question: string | null;
   /** The answer that is recommended; null: none is. */
   recommended: string | null;
+  /** Whether it is about an approval. */
+  isApproval: boolean;
+  /** When the question must be answered; null: no time is set. */
+  deadlineAtMs: number | null;
   /** How a job ended. */
   outcome: 'done' | 'failed' | null;
 }

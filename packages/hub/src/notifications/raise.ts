@@ -1,3 +1,4 @@
+import type { UncertaintyKind } from '@signalbox/contract';
 import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
@@ -20,6 +21,8 @@ interface AskedDecision {
   job_id: string | null;
   prompt: string;
   requested_by: string | null;
+  kind: UncertaintyKind;
+  deadline_at: number | null;
   /** JSON array of options. */
   options: string;
   recommended_value: string | null;
@@ -42,7 +45,10 @@ export async function notifyOfDecision(
   const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
   const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
-  const content = { jobTitle, question, recommended: recommendedOf(asked), outcome: null };
+  const content = {
+    ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
+    ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
+  };
   const told = { event: 'decision' as const, subjectId, content };
   await raise(deps, tx, own.length > 0 ? own : channels, told, tx.nowMs);
   if (own.length === 0 || own.length === channels.length) return;
@@ -87,7 +93,10 @@ export async function notifyOfCompletion(
     );
     if (own.length === 0) return record;
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
-    const content = { jobTitle, question: null, recommended: null, outcome: entry.status };
+    const content = {
+      ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
+      ...{ isApproval: false, deadlineAtMs: null },
+    };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
     return record;

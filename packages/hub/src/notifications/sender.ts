@@ -8,9 +8,11 @@ import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
+import { endOfQuiet, readQuietHours } from './quiet-hours.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
+  holdNotification,
   listDue,
   type NotificationRow,
   readChannel,
@@ -149,6 +151,11 @@ export class NotificationSender {
 
   async #send(row: NotificationRow): Promise<void> {
     const { database } = this.#deps;
+    const held = await this.#findHold(row);
+    if (held !== null) {
+      await database.write(row.workspace_id, (tx) => holdNotification(tx, row, held));
+      return;
+    }
     const isTaken = await database.write(row.workspace_id, (tx) =>
       takeNotification(tx, row, tx.nowMs + ATTEMPT_MS),
     );
@@ -166,6 +173,20 @@ export class NotificationSender {
         await updateChannelState(tx, channel, { failure, stopped_at: stopped });
       }
     });
+  }
+
+  /** The quiet hours of the person, in which only what cannot wait is sent; null: send it. */
+  async #findHold(
+    row: NotificationRow,
+  ): Promise<Pick<NotificationRow, 'due_at' | 'failure'> | null> {
+    const { database, clock } = this.#deps;
+    const hours = await readQuietHours(database.reader, row.person_id);
+    if (hours === null) return null;
+    const dueAt = endOfQuiet(hours, clock.nowMs());
+    const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
+    const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
+    if (dueAt === null || isUrgent) return null;
+    return { due_at: dueAt, failure: `Quiet hours until ${hours.until} (${hours.timeZone}).` };
   }
 
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {

@@ -55,13 +55,23 @@ export const Notification = Type.Object({
     description: 'settled: it was answered before it could be sent.',
   }),
   attempts: Integer(0, 1_000),
-  failure: Nullable(Text(500)),
+  failure: Nullable(Text(500, { description: 'Why it was not delivered, or waits.' })),
   createdAt: Timestamp(),
   dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
 });
 export type Notification = Static<typeof Notification>;
 
+const TimeOfDay = Text(5, { pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' });
+/** The hours in which a person is told only what cannot wait. The same in all workspaces. */
+export const QuietHours = Type.Object({
+  from: TimeOfDay,
+  until: TimeOfDay,
+  timeZone: Text(64, { minLength: 1, description: 'An IANA name, such as Europe/Berlin.' }),
+});
+export type QuietHours = Static<typeof QuietHours>;
+
+const exampleQuietHours: QuietHours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
 const exampleSettings = {
   kind: 'ntfy',
   name: 'Phone',
@@ -97,6 +107,7 @@ export const notificationChannels = {
         channelKinds.length,
         'The kinds that the hub can send by: mail if its operator has set a mail server.',
       ),
+      quietHours: Nullable(QuietHours),
       pushKey: Text(87, {
         description:
           'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
@@ -107,7 +118,7 @@ export const notificationChannels = {
       request: { workspaceId: exampleIds.workspace },
       response: {
         ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push'] },
-        pushKey: examplePushKey,
+        ...{ quietHours: exampleQuietHours, pushKey: examplePushKey },
       },
     },
   }),
@@ -180,6 +191,25 @@ export const notificationChannels = {
 } as const;
 
 export const notifications = {
+  setQuietHours: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetQuietHours',
+    path: '/console-api/v1/notifications/set-quiet-hours',
+    auth: 'session',
+    repeat: 'safe',
+    summary: "Set a person's own quiet hours, or end them",
+    description:
+      'In these hours the person is told, by all channels and in all workspaces, only of ' +
+      'approvals and of decisions whose deadline comes before the hours end. The rest is sent ' +
+      'when they end, unless it is answered. Applies to what is due from then on.',
+    request: Type.Object({ quietHours: Nullable(QuietHours) }),
+    response: Ok({ quietHours: Nullable(QuietHours) }),
+    errors: [],
+    example: {
+      request: { quietHours: exampleQuietHours },
+      response: { ok: true, quietHours: exampleQuietHours },
+    },
+  }),
   list: defineEndpoint({
     ...consoleRow,
     name: 'consoleNotificationList',
