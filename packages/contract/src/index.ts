@@ -14,6 +14,7 @@ export * from './endpoints/cloud-ai-jobs.ts';
 export * from './endpoints/console/account.ts';
 export * from './endpoints/console/audit-log.ts';
 export * from './endpoints/console/chat-teams.ts';
+export * from './endpoints/console/decision-rules.ts';
 export * from './endpoints/console/device-approvals.ts';
 export * from './endpoints/console/fields.ts';
 export * from './endpoints/console/first-owner.ts';

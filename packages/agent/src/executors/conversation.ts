@@ -1,4 +1,4 @@
-import type { Job, Usage } from '@signalbox/contract';
+import type { AskedAction, Job, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { ProcessExit } from '../process/process-run.ts';
@@ -145,6 +145,8 @@ export interface Question {
   prompt: string;
   context: string;
   options: readonly QuestionOption[];
+  /** The action that it is about, for rules of people; null: no rule may answer. */
+  action: AskedAction | null;
 }
 
 export interface QuestionOption {
