@@ -140,6 +140,18 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await channels.getByText('Office').waitFor({ state: 'detached' });
   });
 
+  it('keeps quiet hours in the time zone of the browser, and ends them', async () => {
+    await page.goto(settingsPath);
+    await page.getByLabel('Until').fill('06:30');
+    await page.getByRole('button', { name: 'Save the quiet hours' }).tap();
+    await page.getByText('From 22:00 until 06:30, ').waitFor();
+    // The bar at the top would lie over a part of the links.
+    await page.evaluate('scrollTo(0, 0)');
+    assert.deepEqual(await look('quiet'), []);
+    await page.getByRole('button', { name: 'End them' }).tap();
+    await page.getByText('None now.').waitFor();
+  });
+
   it('says that no one was told, and how to change that', async () => {
     await page.goto(settingsPath);
     await page.getByRole('button', { name: 'Remove Phone' }).tap();

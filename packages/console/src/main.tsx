@@ -6,6 +6,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
 import { sessionQuery, signedOut } from './api/session-queries.ts';
+import { readyWorker } from './push/this-device.ts';
 import { createConsoleRouter } from './router.tsx';
 
 const root = document.getElementById('root');
@@ -17,6 +18,11 @@ const client = createQueryClient(() => {
   void router.invalidate();
 });
 const router = createConsoleRouter(client);
+
+// An app on a phone opens without the hub too, and says that it is out of reach.
+if (window.matchMedia('(display-mode: standalone)').matches && 'serviceWorker' in navigator) {
+  void readyWorker();
+}
 
 createRoot(root).render(
   <StrictMode>

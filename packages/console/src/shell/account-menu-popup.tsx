@@ -8,6 +8,7 @@ import { MenuPopup, menuItemClasses } from '../parts/dialog/menu.tsx';
 import type { MenuState } from '../parts/form/menu-button.tsx';
 import { Icon, type IconName } from '../parts/page/icon.tsx';
 import { readTheme, type Theme, themes, writeTheme } from '../parts/page/theme.ts';
+import { unsubscribe } from '../push/this-device.ts';
 
 const themeLooks: Readonly<Record<Theme, { icon: IconName; word: string }>> = {
   system: { icon: 'monitor', word: 'Theme of the system' },
@@ -72,6 +73,7 @@ function useSignOut() {
       client.clear();
       client.setQueryData(sessionQuery().queryKey, signedOut);
       await navigate({ to: '/sign-in' });
+      await unsubscribe();
     },
   });
 }

@@ -36,9 +36,14 @@ function arrivalWords(before: number, now: number): string {
   return `${arrived} arrived in the inbox. ${now} open.`;
 }
 
-/** Shows the number of open questions in the title and the icon of the tab. */
+/** Shows the number of open questions in the title and the icon of the tab, and on an app. */
 export function OpenDecisionsTab({ workspaceId }: { workspaceId: string }) {
   const count = useOpenDecisions(workspaceId);
+  const open = useQuery(decisionCountsQuery(workspaceId)).data?.counts.open;
+  useEffect(() => {
+    // Not every browser has badges. 0 removes the badge.
+    if (open !== undefined) void navigator.setAppBadge?.(open);
+  }, [open]);
   useEffect(() => {
     setTitleCount(count);
     setFavicon(count);

@@ -22,7 +22,15 @@ import {
   putChannel,
   readChannel,
 } from './store.ts';
-import { type ChannelTarget, type HttpKind, openTarget, sealTarget } from './target.ts';
+import {
+  type ChannelTarget,
+  type HttpKind,
+  openTarget,
+  type PushTarget,
+  type SealedTarget,
+  sealTarget,
+} from './target.ts';
+import { arePushKeys } from './web-push.ts';
 
 type PutInput = RequestInput<typeof consoleEndpoints.notificationChannels.put.request>;
 interface ChannelDeps extends Pick<HubDeps, 'database' | 'ids' | 'secretKey'> {
@@ -43,18 +51,20 @@ export async function saveChannel(
   principal: Principal,
   input: PutInput,
 ): Promise<{ channel: NotificationChannel; signingSecret: string | null }> {
-  const { workspaceId, channelId, kind, name, events } = input;
+  const { workspaceId, kind, name, events } = input;
   return await database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'notification.manage-own');
-    const known = channelId === undefined ? undefined : await requireOwn(tx, personId, input);
+    const known =
+      input.channelId === undefined
+        ? await findBrowser(tx, personId, input, secretKey)
+        : await requireOwn(tx, personId, input);
     if (known === undefined) await requireRoom(tx, workspaceId, personId);
     const place = {
       workspace_id: workspaceId,
-      channel_id: channelId ?? ids('notificationChannel'),
+      channel_id: known?.channel_id ?? ids('notificationChannel'),
     };
     const knownTarget = known === undefined ? null : openTarget(known, secretKey);
-    const { target, signingSecret } =
-      kind === 'mail' ? noTargetOf(input, smtp) : targetOf(kind, input, knownTarget);
+    const { target, signingSecret } = targetOf(input, knownTarget, smtp);
     const row: ChannelRow = {
       ...{ ...place, person_id: personId, kind, name },
       host: target === null ? await addressOf(tx, personId) : new URL(target.url).host,
@@ -73,11 +83,26 @@ export async function saveChannel(
   });
 }
 
-/** Mail goes to the address of the account only. @throws HubError INVALID_REQUEST */
-function noTargetOf(
-  { url, secret }: PutInput,
+/**
+ * Where a channel leads now; null: to the address of the account.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
+function targetOf(
+  input: PutInput,
+  known: ChannelTarget | null,
   smtp: SmtpServer | null,
-): { target: null; signingSecret: null } {
+): { target: SealedTarget | null; signingSecret: string | null } {
+  const { kind, keys } = input;
+  if (kind === 'push') return { target: pushTargetOf(input, known), signingSecret: null };
+  if (keys !== undefined) throw invalidField('/keys', 'must be absent: only a browser has keys');
+  if (kind !== 'mail') return httpTargetOf(kind, input, known);
+  checkMail(input, smtp);
+  return { target: null, signingSecret: null };
+}
+
+/** Mail goes to the address of the account only. @throws HubError INVALID_REQUEST */
+function checkMail({ url, secret }: PutInput, smtp: SmtpServer | null): void {
   if (smtp === null) {
     const reason = 'the operator of the hub has not set SVC_SMTP_URL and SVC_MAIL_FROM';
     throw invalidField('/kind', `must be another kind: ${reason}`);
@@ -86,7 +111,34 @@ function noTargetOf(
     const field = url === undefined ? '/secret' : '/url';
     throw invalidField(field, 'must be absent: mail goes to the address of your account');
   }
-  return { target: null, signingSecret: null };
+}
+
+/** Endpoint and keys are of one subscription. @throws HubError INVALID_REQUEST */
+function pushTargetOf(
+  { url, secret, keys }: PutInput,
+  known: ChannelTarget | null,
+): Omit<PushTarget, 'kind'> {
+  if (secret !== undefined) throw invalidField('/secret', 'must be absent: a browser has keys');
+  if (url === undefined && keys === undefined && known?.kind === 'push') return known;
+  if (url === undefined) throw invalidField('/url', 'must be sent, with keys');
+  if (keys === undefined || !arePushKeys(keys)) {
+    throw invalidField('/keys', 'must be those of the subscription, in base64url');
+  }
+  return { url: checkUrl('push', url), keys };
+}
+
+/** The channel of the person for the browser that subscribes: a browser has one in a workspace. */
+async function findBrowser(
+  tx: Tx,
+  personId: string,
+  { workspaceId, kind, url }: PutInput,
+  secretKey: Buffer,
+): Promise<ChannelRow | undefined> {
+  if (kind !== 'push' || url === undefined) return undefined;
+  const channels = await listChannels(tx, workspaceId);
+  return channels.find(
+    (row) => row.person_id === personId && openTarget(row, secretKey)?.url === url,
+  );
 }
 
 async function addressOf(tx: Tx, personId: string): Promise<string> {
@@ -96,16 +148,16 @@ async function addressOf(tx: Tx, personId: string): Promise<string> {
 }
 
 /**
- * Where a channel leads now. A secret stays as long as the host does: it must not reach another
- * server than the one that it was given for.
+ * A secret stays as long as the host does: it must not reach another server than the one that it
+ * was given for.
  *
  * @throws HubError INVALID_REQUEST
  */
-function targetOf(
+function httpTargetOf(
   kind: HttpKind,
   { url: givenUrl, secret }: PutInput,
   known: ChannelTarget | null,
-): { target: Omit<ChannelTarget, 'kind'>; signingSecret: string | null } {
+): { target: SealedTarget; signingSecret: string | null } {
   const kept = known?.kind === kind ? known : undefined;
   const url = givenUrl === undefined ? kept?.url : checkUrl(kind, givenUrl);
   if (url === undefined) throw invalidField('/url', 'must be sent for a new channel or kind');
@@ -172,7 +224,7 @@ async function requireRoom(tx: Tx, workspaceId: string, personId: string): Promi
 }
 
 /** @throws HubError INVALID_REQUEST */
-function checkUrl(kind: HttpKind, text: string): string {
+function checkUrl(kind: ChannelTarget['kind'], text: string): string {
   if (!URL.canParse(text)) throw invalidField('/url', 'must be an address such as https://…');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {

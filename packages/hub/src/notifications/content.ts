@@ -6,6 +6,12 @@ export interface NotificationContent {
   jobTitle: string | null;
   /** The question; null for the end of a job. */
   question: string | null;
+  /** The answer that is recommended; null: none is. */
+  recommended: string | null;
+  /** Whether it is about an approval. */
+  isApproval: boolean;
+  /** When the question must be answered; null: no time is set. */
+  deadlineAtMs: number | null;
   /** How a job ended. */
   outcome: 'done' | 'failed' | null;
 }
@@ -16,6 +22,8 @@ export interface Message {
   event: (typeof notificationEvents)[number] | 'test';
   title: string;
   text: string;
+  /** The answer that is recommended, in quotation marks; null: none is, or none is to be shown. */
+  answer: string | null;
   /** The page at the console. */
   url: string;
   /** The page at the console where the person chooses how to be told. */
@@ -26,23 +34,28 @@ export interface Message {
 
 const QUOTED_CHARS_MAX = 240;
 const TITLE_CHARS_MAX = 80;
+/** As much as a button of a notification shows. */
+const ANSWER_CHARS_MAX = 30;
 
 /**
  * @param showsText whether the person wants texts in messages, which locked screens show.
  */
 export function sentencesOf(
-  { jobTitle, question, outcome }: NotificationContent,
+  { jobTitle, question, recommended, outcome }: NotificationContent,
   showsText: boolean,
-): Pick<Message, 'title' | 'text'> {
+): Pick<Message, 'title' | 'text' | 'answer'> {
   const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
   if (outcome !== null) {
     const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
-    return { title, text: job ?? 'Open it to see the result.' };
+    return { title, text: job ?? 'Open it to see the result.', answer: null };
   }
   const title = 'A job asks you';
-  if (question === null || !showsText) return { title, text: 'Open it to see the question.' };
+  if (question === null || !showsText) {
+    return { title, text: 'Open it to see the question.', answer: null };
+  }
   const asked = quote(question, QUOTED_CHARS_MAX);
-  return { title, text: job === null ? asked : `${job}: ${asked}` };
+  const answer = recommended === null ? null : quote(recommended, ANSWER_CHARS_MAX);
+  return { title, text: job === null ? asked : `${job}: ${asked}`, answer };
 }
 
 /**

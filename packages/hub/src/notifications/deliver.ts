@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { OutboundHostError, type PrivateHosts } from '../base/outbound-hosts.ts';
 import type { Message } from './content.ts';
-import { type PostReply, post } from './post-json.ts';
-import type { ChannelTarget } from './target.ts';
+import { type PostReply, post } from './post.ts';
+import type { ChannelTarget, PushTarget } from './target.ts';
+import { encryptPush, pushHeaders, pushText, type VapidKeys } from './web-push.ts';
 
 /** How one attempt to deliver a message went. */
 export type Delivery =
@@ -18,6 +19,9 @@ interface Means {
   allowed: PrivateHosts;
   signal: AbortSignal;
   nowMs: number;
+  vapid: VapidKeys;
+  /** The open questions of the workspace, for the badge of an app. */
+  openCount: number;
 }
 
 const SIGNING_SECRET = 'whsec_';
@@ -26,13 +30,12 @@ const priorities = { decision: 4, job_ended: 3, test: 3 } as const;
 
 /** Makes one attempt to deliver a message. It throws nothing. */
 export async function deliver(
-  { kind, url, secret }: ChannelTarget,
+  target: ChannelTarget,
   message: Message,
   means: Means,
 ): Promise<Delivery> {
-  const sent =
-    kind === 'ntfy' ? ntfyRequest(url, secret, message) : signed(url, secret, message, means);
   try {
+    const sent = requestOf(target, message, means);
     return judge(await post(sent.url, sent.body, { ...means, headers: sent.headers }), means.nowMs);
   } catch (error) {
     if (error instanceof OutboundHostError) return { kind: 'refused', failure: error.message };
@@ -40,9 +43,15 @@ export async function deliver(
   }
 }
 
+function requestOf(target: ChannelTarget, message: Message, means: Means): Request {
+  if (target.kind === 'push') return pushRequest(target, message, means);
+  const { kind, url, secret } = target;
+  return kind === 'ntfy' ? ntfyRequest(url, secret, message) : signed(url, secret, message, means);
+}
+
 interface Request {
   url: URL;
-  body: string;
+  body: string | Buffer;
   headers: Record<string, string>;
 }
 
@@ -61,6 +70,19 @@ function ntfyRequest(url: string, token: string | null, message: Message): Reque
       'content-type': 'application/json',
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     },
+  };
+}
+
+/** A message that only the browser can read, to its push service (RFC 8030). */
+function pushRequest(
+  { url: endpoint, keys }: PushTarget,
+  message: Message,
+  { vapid, openCount, nowMs }: Means,
+): Request {
+  const url = new URL(endpoint);
+  return {
+    ...{ url, body: encryptPush(pushText(message, openCount), keys) },
+    headers: pushHeaders(url, vapid, message, nowMs),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { UncertaintyKind } from '@signalbox/contract';
 import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
@@ -9,6 +10,8 @@ import { addNotification, type ChannelRow, endWaiting, listChannels } from './st
 
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
+/** Of the recommended answer, which a button shows. */
+const RECOMMENDED_CHARS_MAX = 200;
 const MINUTE_MS = 60_000;
 
 /** The part of a decision request that is told. */
@@ -18,6 +21,11 @@ interface AskedDecision {
   job_id: string | null;
   prompt: string;
   requested_by: string | null;
+  kind: UncertaintyKind;
+  deadline_at: number | null;
+  /** JSON array of options. */
+  options: string;
+  recommended_value: string | null;
 }
 
 /**
@@ -37,7 +45,10 @@ export async function notifyOfDecision(
   const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
   const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
-  const content = { jobTitle, question, outcome: null };
+  const content = {
+    ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
+    ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
+  };
   const told = { event: 'decision' as const, subjectId, content };
   await raise(deps, tx, own.length > 0 ? own : channels, told, tx.nowMs);
   if (own.length === 0 || own.length === channels.length) return;
@@ -46,6 +57,15 @@ export async function notifyOfDecision(
   const owners = new Set(await listOwnerIds(tx, workspaceId));
   const next = channels.filter((one) => owners.has(one.person_id) && !own.includes(one));
   await raise(deps, tx, next, told, tx.nowMs + afterMinutes * MINUTE_MS);
+}
+
+/** The label of the recommended answer, as the console shows it. */
+function recommendedOf({ options, recommended_value: value }: AskedDecision): string | null {
+  const known = (JSON.parse(options) as { value: string; label?: string }[]).find(
+    (option) => option.value === value,
+  );
+  const shown = known?.label?.trim() || value?.trim() || null;
+  return shown === null ? null : shown.slice(0, RECOMMENDED_CHARS_MAX);
 }
 
 /** A decision is resolved: messages about it that wait are not sent any more. */
@@ -73,7 +93,10 @@ export async function notifyOfCompletion(
     );
     if (own.length === 0) return record;
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
-    const content = { jobTitle, question: null, outcome: entry.status };
+    const content = {
+      ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
+      ...{ isApproval: false, deadlineAtMs: null },
+    };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
     return record;

@@ -1,12 +1,14 @@
 import { channelKinds, consoleEndpoints, type Notification } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { personIdOf } from '../base/principal.ts';
 import type { Api } from '../http/bind.ts';
 import { type PersonName, readPersonNames } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
 import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
+import { readQuietHours, setQuietHours } from './quiet-hours.ts';
 import type { NotificationSender } from './sender.ts';
 import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } from './store.ts';
 
@@ -20,6 +22,8 @@ export function bindNotificationRoutes(
   api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => ({
     channels: await listOwnChannels(deps, principal, workspaceId),
     kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
+    quietHours: await readQuietHours(reader, personIdOf(principal)),
+    pushKey: deps.notifications.pushKey,
   }));
   api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
   api.bind(notificationChannels.remove, async (input, { principal }) => {
@@ -36,6 +40,9 @@ export function bindNotificationRoutes(
       ? { delivered: true, failure: null }
       : { delivered: false, failure: delivery.failure };
   });
+  api.bind(notifications.setQuietHours, async ({ quietHours }, { principal }) => ({
+    quietHours: await setQuietHours(deps, principal, quietHours),
+  }));
   api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
     await requireAct(reader, principal, workspaceId, 'workspace.read');
     await requireUncertainty(reader, workspaceId, uncertaintyId);
@@ -57,6 +64,7 @@ function testMessage({ ids, clock }: HubDeps) {
   return {
     ...{ id: ids('notification'), event: 'test' as const, atMs: clock.nowMs() },
     ...{ title: 'Signalbox reaches you', text: 'Questions and results will come this way.' },
+    answer: null,
   };
 }
 

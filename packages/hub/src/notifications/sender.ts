@@ -1,14 +1,18 @@
 import { readRole } from '../access/store.ts';
 import type { PrivateHosts } from '../base/outbound-hosts.ts';
+import type { Reader } from '../db/engine.ts';
 import { readPerson } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
+import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
+import { endOfQuiet, readQuietHours } from './quiet-hours.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
+  holdNotification,
   listDue,
   type NotificationRow,
   readChannel,
@@ -17,6 +21,7 @@ import {
   updateChannelState,
 } from './store.ts';
 import { openTarget } from './target.ts';
+import { type VapidKeys, vapidKeysOf } from './web-push.ts';
 
 export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secretKey'> {
   /** Private hosts that receivers may be on. */
@@ -47,13 +52,20 @@ const GIVEN_UP_MS = 24 * 60 * 60_000;
  */
 export class NotificationSender {
   readonly #deps: SenderDeps;
+  readonly #vapid: VapidKeys;
   readonly #inFlight = new Map<string, { workspaceId: string; sent: Promise<void> }>();
   readonly #stop = new AbortController();
   readonly #onError: (error: unknown) => void;
 
   constructor(deps: SenderDeps, onError: (error: unknown) => void) {
     this.#deps = deps;
+    this.#vapid = vapidKeysOf(deps.secretKey);
     this.#onError = onError;
+  }
+
+  /** The public key with which browsers subscribe. */
+  get pushKey(): string {
+    return this.#vapid.publicKey;
   }
 
   /**
@@ -99,13 +111,15 @@ export class NotificationSender {
     const settingsUrl = `${home}/settings/notifications`;
     const message = { ...draft, url: `${home}/${path}`, settingsUrl };
     if (channel.kind === 'mail') return await this.#mail(channel, message);
-    const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
     const target = openTarget(channel, secretKey);
     if (target === null) {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
       return { kind: 'gone', failure };
     }
-    return await deliver(target, message, means);
+    const openCount =
+      channel.kind === 'push' ? await countOpen(database.reader, channel.workspace_id) : 0;
+    const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
+    return await deliver(target, message, { ...means, vapid: this.#vapid, openCount });
   }
 
   /** Mails to the address of the person's account, which it may have changed since. */
@@ -137,6 +151,11 @@ export class NotificationSender {
 
   async #send(row: NotificationRow): Promise<void> {
     const { database } = this.#deps;
+    const held = await this.#findHold(row);
+    if (held !== null) {
+      await database.write(row.workspace_id, (tx) => holdNotification(tx, row, held));
+      return;
+    }
     const isTaken = await database.write(row.workspace_id, (tx) =>
       takeNotification(tx, row, tx.nowMs + ATTEMPT_MS),
     );
@@ -156,6 +175,20 @@ export class NotificationSender {
     });
   }
 
+  /** The quiet hours of the person, in which only what cannot wait is sent; null: send it. */
+  async #findHold(
+    row: NotificationRow,
+  ): Promise<Pick<NotificationRow, 'due_at' | 'failure'> | null> {
+    const { database, clock } = this.#deps;
+    const hours = await readQuietHours(database.reader, row.person_id);
+    if (hours === null) return null;
+    const dueAt = endOfQuiet(hours, clock.nowMs());
+    const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
+    const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
+    if (dueAt === null || isUrgent) return null;
+    return { due_at: dueAt, failure: `Quiet hours until ${hours.until} (${hours.timeZone}).` };
+  }
+
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
     const { reader } = this.#deps.database;
     if (channel === undefined) return { kind: 'refused', failure: 'The channel was removed.' };
@@ -171,6 +204,12 @@ export class NotificationSender {
     const sentences = sentencesOf(content, channel.shows_text === 1);
     return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
   }
+}
+
+/** As the inbox of the console counts them. */
+async function countOpen(reader: Reader, workspaceId: string): Promise<number> {
+  const filter = { principalId: '', forAsker: false };
+  return (await countUncertainties(reader, workspaceId, filter)).counts.open;
 }
 
 function outcomeOf(

@@ -104,6 +104,16 @@ export async function takeNotification(
   return (await updateRows(tx, 'notifications', where, set)) > 0;
 }
 
+/** Lets a notification wait, without an attempt, unless it was taken or settled. */
+export async function holdNotification(
+  tx: Tx,
+  { workspace_id, notification_id, attempts }: NotificationRow,
+  set: Pick<NotificationRow, 'due_at' | 'failure'>,
+): Promise<void> {
+  const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
+  await updateRows(tx, 'notifications', where, set);
+}
+
 /** Records how an attempt went. A notification that was settled meanwhile stays so. */
 export async function recordAttempt(
   tx: Tx,

@@ -78,6 +78,7 @@ export async function insertFirstOwner(
     name,
     password_hash: passwordHash,
     created_at: tx.nowMs,
+    quiet_hours: null,
   };
   await insertPerson(tx, person);
   const workspace = await insertWorkspace(tx, {

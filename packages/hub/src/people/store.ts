@@ -60,12 +60,20 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
   return (await reader.firstSql('SELECT 1 FROM people LIMIT 1', [])) !== undefined;
 }
 
-export async function insertPerson(tx: Tx, row: PersonRow): Promise<void> {
-  insertRow(tx, 'people', row);
+export async function insertPerson(tx: Tx, row: Omit<PersonRow, 'quiet_hours'>): Promise<void> {
+  insertRow(tx, 'people', { ...row, quiet_hours: null });
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
   await updateRows(tx, 'people', { person_id: personId }, { name });
+}
+
+export async function updateQuietHours(
+  tx: Tx,
+  personId: string,
+  quietHours: string | null,
+): Promise<void> {
+  await updateRows(tx, 'people', { person_id: personId }, { quiet_hours: quietHours });
 }
 
 /** Replaces a password's hash. Returns false if it is no longer `hashes.from`. */

@@ -74,6 +74,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelPut: everyMember,
   consoleNotificationChannelRemove: everyMember,
   consoleNotificationChannelTest: everyMember,
+  consoleNotificationSetQuietHours: signedIn,
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),

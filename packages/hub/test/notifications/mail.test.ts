@@ -192,6 +192,7 @@ test('a server that hangs is left, and its connection closed', async (t) => {
   const stop = new AbortController();
   const message = {
     ...{ id: 'ntf_1', event: 'test' as const, title: 'A job asks you', text: '“Go?”', atMs: 0 },
+    answer: null,
     ...{ url: 'https://hub.acme.dev/w/acme/inbox', settingsUrl: 'https://hub.acme.dev/w/acme' },
   };
   const sent = sendMail(server.smtp, 'ada@acme.dev', message, stop.signal);
@@ -224,5 +225,5 @@ test('mail goes to the own address only, and only if the operator has set a serv
   const refused = await person.send(consolePathOf(put), { ...h.put, workspaceId });
   assert.match(String(refused.body.message), /SVC_SMTP_URL/);
   const { body } = await person.send(consolePathOf(list), { workspaceId });
-  assert.deepEqual(body.kinds, ['ntfy', 'webhook']);
+  assert.deepEqual(body.kinds, ['ntfy', 'webhook', 'push']);
 });

@@ -12,6 +12,7 @@ import {
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 import { deleteMembership, insertMembership } from '../../src/access/store.ts';
+import { endOfQuiet } from '../../src/notifications/quiet-hours.ts';
 import { NotificationSender } from '../../src/notifications/sender.ts';
 import {
   addNotification,
@@ -34,6 +35,10 @@ import { until } from '../support/until.ts';
 
 const { notificationChannels, notifications } = consoleEndpoints;
 const MINUTE_MS = 60_000;
+const goContent = {
+  ...{ jobTitle: null, question: 'Go?', recommended: null, outcome: null },
+  ...{ isApproval: false, deadlineAtMs: null },
+};
 const question = { confidence: 0.2, kind: 'choice', prompt: 'Go?' } as const;
 const everything = {
   ...{ name: 'Phone', showsText: true },
@@ -286,7 +291,9 @@ test('a receiver for which much waits delays no other', async (t) => {
       await addNotification(tx, {
         ...{ workspace_id: h.workspaceId, notification_id: h.hub.deps.ids('notification') },
         ...{ event: 'decision', subject_id: `unc_${at}`, person_id, channel_id },
-        ...{ content: JSON.stringify({ jobTitle: null, question: 'Go?', outcome: null }) },
+        ...{
+          content: JSON.stringify(goContent),
+        },
         ...{ state: 'waiting', attempts: 0, due_at: tx.nowMs, failure: null },
         ...{ created_at: tx.nowMs, ended_at: null },
       });
@@ -324,6 +331,71 @@ test('an address that was sealed with another key stops its channel, which can b
   assert.match((await h.own())[0]?.failure ?? '', /save it again/);
   assert.equal((await h.add({ channelId: channel.channelId })).channel.failure, null);
 });
+
+test('in quiet hours a question waits until they end, with the reason', async (t) => {
+  const h = await startOutbox(t);
+  await h.add();
+  await h.ask(notifications.setQuietHours, { quietHours: quietAt(h.clock.nowMs()) });
+  const raise = async (more: object = {}) => {
+    const row = endpoints.uncertainties.createWithAutoPromotion;
+    const body = { workspaceId: h.workspaceId, runId: h.runId, ...question, ...more };
+    return (await h.call(row, body)).uncertaintyId;
+  };
+  const waits = await raise();
+  const answered = await raise();
+  await raise({ kind: 'approval', prompt: 'May it delete?' });
+  const deadlineAt = new Date(h.clock.nowMs() + 59 * MINUTE_MS).toISOString();
+  await raise({ prompt: 'In time?', deadlineAt });
+  await raise({ deadlineAt: new Date(h.clock.nowMs() + 120 * MINUTE_MS).toISOString() });
+  // One message at a time for a channel.
+  for (let turn = 0; turn < 5; turn++) await h.send();
+  const texts = () => h.receiver.messages.map(({ body }) => body.message).toSorted();
+  assert.deepEqual(texts(), ['“In time?”', '“May it delete?”']);
+  const [told] = await h.told(waits);
+  assert.deepEqual([told?.state, told?.attempts], ['waiting', 0]);
+  assert.match(told?.failure ?? '', /^Quiet hours until \d\d:\d\d \(Asia\/Kathmandu\)\.$/);
+  await h.answer(answered);
+  h.clock.advance(60 * MINUTE_MS);
+  for (let turn = 0; turn < 3; turn++) await h.send();
+  assert.deepEqual(texts(), ['“Go?”', '“Go?”', '“In time?”', '“May it delete?”']);
+  assert.equal((await h.told(answered))[0]?.state, 'settled');
+  assert.equal((await h.told(waits))[0]?.failure, null);
+});
+
+test('quiet hours end where the clocks change, and go over midnight', () => {
+  const berlin = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
+  const at = (time: string) => {
+    const endMs = endOfQuiet(berlin, Date.parse(time));
+    return endMs === null ? null : new Date(endMs).toISOString();
+  };
+  assert.equal(at('2026-11-02T20:59:59Z'), null);
+  assert.equal(at('2026-11-02T21:00:00Z'), '2026-11-03T06:00:00.000Z');
+  assert.equal(at('2026-11-03T05:59:59Z'), '2026-11-03T06:00:00.000Z');
+  assert.equal(at('2026-11-03T06:00:00Z'), null);
+  // Summer time begins and ends at 01:00 UTC.
+  assert.equal(at('2026-03-28T22:30:00Z'), '2026-03-29T05:00:00.000Z');
+  assert.equal(at('2026-10-24T22:30:00Z'), '2026-10-25T06:00:00.000Z');
+});
+
+test('quiet hours of an unknown zone, or without length, are refused', async (t) => {
+  const h = await startOutbox(t);
+  const set = (quietHours: object) =>
+    h.person.send(consolePathOf(notifications.setQuietHours), { quietHours });
+  for (const wrong of [{ timeZone: 'Mars/Olympus' }, { until: '22:00' }, { from: '24:00' }]) {
+    const hours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin', ...wrong };
+    assert.equal((await set(hours)).body.error, 'INVALID_REQUEST', JSON.stringify(wrong));
+  }
+  const { quietHours } = await h.ask(notificationChannels.list, { workspaceId: h.workspaceId });
+  assert.equal(quietHours, null);
+});
+
+/** Quiet hours that began a while ago, and end in an hour, in a zone with an odd offset. */
+function quietAt(nowMs: number) {
+  const timeZone = 'Asia/Kathmandu';
+  const format = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const time = (atMs: number) => new Intl.DateTimeFormat('en-GB', format).format(atMs);
+  return { from: time(nowMs - 60 * MINUTE_MS), until: time(nowMs + 60 * MINUTE_MS), timeZone };
+}
 
 /** A job that Ada enqueued, and Grace, an owner of the workspace with another channel. */
 async function startEscalation(t: TestContext) {

@@ -180,6 +180,7 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelPut: newChannel,
   consoleNotificationChannelRemove: ownChannel,
   consoleNotificationChannelTest: ownChannel,
+  consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),

@@ -6,22 +6,26 @@ import type { TestContext } from 'node:test';
 export interface ReceivedMessage {
   path: string;
   headers: IncomingHttpHeaders;
+  bytes: Buffer;
   text: string;
+  /** Of JSON; else empty. */
   body: Record<string, unknown>;
 }
 
 type ReceiverAnswer = { status: number; headers?: Record<string, string> } | 'hang up' | 'nothing';
 
-/** A receiver of webhooks, and of messages for topics of ntfy, on this machine. */
+/** A receiver of webhooks, of messages for topics of ntfy, and of pushes, on this machine. */
 export async function startReceiver(t: TestContext) {
   const messages: ReceivedMessage[] = [];
   const answers: ReceiverAnswer[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString('utf8');
+    const bytes = Buffer.concat(chunks);
+    const text = bytes.toString('utf8');
     const { url: path = '', headers } = request;
-    messages.push({ path, headers, text, body: JSON.parse(text) });
+    const isJson = headers['content-type'] === 'application/json';
+    messages.push({ path, headers, bytes, text, body: isJson ? JSON.parse(text) : {} });
     const answer = answers.shift() ?? { status: 200 };
     if (answer === 'hang up') request.socket.destroy();
     else if (answer !== 'nothing') response.writeHead(answer.status, answer.headers).end('{}');

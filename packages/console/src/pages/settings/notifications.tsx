@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { notificationChannelsQuery } from '../../api/settings-queries.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { NotificationChannels } from '../../parts/settings/notification-channels.tsx';
+import { QuietHoursSection } from '../../parts/settings/quiet-hours.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -8,5 +11,12 @@ const workspace = getRouteApi('/w/$slug');
 export function NotificationsPage() {
   const { membership, person } = workspace.useRouteContext();
   usePageTitle('Notifications');
-  return <NotificationChannels workspaceId={membership.workspaceId} email={person.email} />;
+  const { workspaceId } = membership;
+  const { data } = useQuery(notificationChannelsQuery(workspaceId));
+  return (
+    <>
+      <NotificationChannels workspaceId={workspaceId} email={person.email} />
+      {data && <QuietHoursSection workspaceId={workspaceId} quietHours={data.quietHours} />}
+    </>
+  );
 }

@@ -1,5 +1,5 @@
 import type { Uncertainty } from '@signalbox/contract';
-import { useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { hasCode } from '../../api/hub-error.ts';
 import { classNames } from '../../class-names.ts';
 import { type Choice, capText, choicesOf } from '../../format/decision-words.ts';
@@ -75,6 +75,7 @@ export function DecisionForm(props: DecisionFormProps) {
       {alike.isError && <ErrorNotice error={alike.error} />}
       <div className="flex flex-wrap items-start gap-2 max-sm:grid max-sm:grid-cols-1">
         <Button
+          ref={form.submitRef}
           type="submit"
           look="primary"
           busy={isBusy}
@@ -130,6 +131,11 @@ function useAnswerForm(uncertainty: Uncertainty) {
   const [picked, setPicked] = useState(() => firstPick(choices));
   const [text, setText] = useState('');
   const [isMissing, setMissing] = useState(false);
+  const submitRef = useRef<HTMLButtonElement>(null);
+  // The button of a message leads here. The recommended answer is picked, and a press sends it.
+  useEffect(() => {
+    if (window.location.hash === '#answer') submitRef.current?.focus();
+  }, []);
   const choice = picked === undefined ? undefined : choices[Number(picked)];
   const places = [...choices.map((_, at) => String(at)), ...(choices.length > 0 ? [OTHER] : [])];
   const focus = (place: string) => {
@@ -139,6 +145,7 @@ function useAnswerForm(uncertainty: Uncertainty) {
   };
   return {
     id,
+    submitRef,
     choices,
     picked,
     places,

@@ -65,7 +65,7 @@ function State({ told }: { told: Notification }) {
     if (attempts === 0 && dueAt !== null && dueAt > createdAt) {
       return (
         <span>
-          is told <RelativeTime at={dueAt} />, unless it is answered
+          is told <RelativeTime at={dueAt} />, unless it is answered{reason && `. ${reason}`}
         </span>
       );
     }

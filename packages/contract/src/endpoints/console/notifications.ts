@@ -10,7 +10,7 @@ export const CHANNELS_MAX = 10;
 /** The notifications of a decision that are listed: the newest. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
 
-export const channelKinds = ['ntfy', 'webhook', 'mail'] as const;
+export const channelKinds = ['ntfy', 'webhook', 'mail', 'push'] as const;
 export const notificationEvents = ['decision', 'job_ended'] as const;
 export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
 
@@ -18,7 +18,7 @@ const settingFields = {
   kind: OneOf(channelKinds, {
     description:
       'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks). mail: the ' +
-      "address of the person's account.",
+      "address of the person's account. push: a browser of the person (Web Push).",
   }),
   name: Text(100, { minLength: 1, description: 'Such as Phone.' }),
   events: List(
@@ -55,13 +55,23 @@ export const Notification = Type.Object({
     description: 'settled: it was answered before it could be sent.',
   }),
   attempts: Integer(0, 1_000),
-  failure: Nullable(Text(500)),
+  failure: Nullable(Text(500, { description: 'Why it was not delivered, or waits.' })),
   createdAt: Timestamp(),
   dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
 });
 export type Notification = Static<typeof Notification>;
 
+const TimeOfDay = Text(5, { pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' });
+/** The hours in which a person is told only what cannot wait. The same in all workspaces. */
+export const QuietHours = Type.Object({
+  from: TimeOfDay,
+  until: TimeOfDay,
+  timeZone: Text(64, { minLength: 1, description: 'An IANA name, such as Europe/Berlin.' }),
+});
+export type QuietHours = Static<typeof QuietHours>;
+
+const exampleQuietHours: QuietHours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
 const exampleSettings = {
   kind: 'ntfy',
   name: 'Phone',
@@ -76,6 +86,8 @@ const exampleChannel: NotificationChannel = {
   stoppedAt: null,
   createdAt: '2026-11-02T09:00:00.000Z',
 };
+const examplePushKey =
+  'BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs';
 const ref = { workspaceId: exampleIds.workspace, channelId: exampleChannel.channelId };
 
 export const notificationChannels = {
@@ -95,11 +107,19 @@ export const notificationChannels = {
         channelKinds.length,
         'The kinds that the hub can send by: mail if its operator has set a mail server.',
       ),
+      quietHours: Nullable(QuietHours),
+      pushKey: Text(87, {
+        description:
+          'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
+      }),
     }),
     errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
-      response: { ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook'] },
+      response: {
+        ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push'] },
+        ...{ quietHours: exampleQuietHours, pushKey: examplePushKey },
+      },
     },
   }),
   put: defineEndpoint({
@@ -110,16 +130,23 @@ export const notificationChannels = {
     repeat: 'once',
     summary: "Add a channel of the person's own, or replace one",
     description:
-      'Without channelId, adds a channel. The URL of an ntfy topic, or of the receiver of a ' +
-      'webhook; mail has none. The secret is the access token of an ntfy topic. URL and secret are sealed at ' +
-      'rest and never returned; absent, both stay as they are. A new webhook gets a signing ' +
-      'secret, which only this answer has.',
+      'Without channelId, adds a channel; for a browser that has one already, replaces it. The ' +
+      'URL of an ntfy topic, of the receiver of a webhook, or the endpoint of a push ' +
+      'subscription; mail has none. The secret is the access token of an ntfy topic. URL, secret ' +
+      'and keys are sealed at rest and never returned; absent, they stay as they are. A new ' +
+      'webhook gets a signing secret, which only this answer has.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       channelId: Type.Optional(Id('notificationChannel')),
       ...settingFields,
       url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
       secret: Type.Optional(Text(1_000, { minLength: 1 })),
+      keys: Type.Optional(
+        Type.Object(
+          { p256dh: Text(100, { minLength: 1 }), auth: Text(100, { minLength: 1 }) },
+          { description: 'Of a push subscription, with its endpoint, in base64url (RFC 8291).' },
+        ),
+      ),
     }),
     response: Ok({
       channel: NotificationChannel,
@@ -164,6 +191,25 @@ export const notificationChannels = {
 } as const;
 
 export const notifications = {
+  setQuietHours: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetQuietHours',
+    path: '/console-api/v1/notifications/set-quiet-hours',
+    auth: 'session',
+    repeat: 'safe',
+    summary: "Set a person's own quiet hours, or end them",
+    description:
+      'In these hours the person is told, by all channels and in all workspaces, only of ' +
+      'approvals and of decisions whose deadline comes before the hours end. The rest is sent ' +
+      'when they end, unless it is answered. Applies to what is due from then on.',
+    request: Type.Object({ quietHours: Nullable(QuietHours) }),
+    response: Ok({ quietHours: Nullable(QuietHours) }),
+    errors: [],
+    example: {
+      request: { quietHours: exampleQuietHours },
+      response: { ok: true, quietHours: exampleQuietHours },
+    },
+  }),
   list: defineEndpoint({
     ...consoleRow,
     name: 'consoleNotificationList',

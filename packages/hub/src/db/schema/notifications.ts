@@ -11,7 +11,7 @@ export interface NotificationChannelsTable {
   name: string;
   /** The host of the URL, which people see; of mail, the address of the person. */
   host: string;
-  /** JSON `{url, secret}`, encrypted with the hub's key; null: mail has neither. */
+  /** JSON: url, and secret or keys, encrypted with the hub's key; null: mail has neither. */
   sealed_target: string | null;
   /** JSON: the events that the person wants to hear of by it. */
   events: string;

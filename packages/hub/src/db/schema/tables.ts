@@ -40,6 +40,8 @@ export interface PeopleTable {
   name: string;
   password_hash: string;
   created_at: number;
+  /** JSON: `QuietHours`; null: none. */
+  quiet_hours: string | null;
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';

@@ -24,7 +24,8 @@ export const peopleTables = [
     email TEXT NOT NULL,
     name TEXT NOT NULL,
     password_hash TEXT NOT NULL,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    quiet_hours TEXT
   ) WITHOUT ROWID`,
   'CREATE INDEX people_by_email ON people (email, created_at, person_id)',
   `CREATE TABLE memberships (

@@ -12,14 +12,14 @@ export interface PostReply {
 }
 
 /**
- * Posts a text to an address of the outside. The connection goes to the address that was checked,
+ * Posts a body to an address of the outside. The connection goes to the address that was checked,
  * redirects are not followed, and the body of the reply is not read: nothing of it reaches anybody.
  *
  * @throws OutboundHostError when the host is not allowed; errors of connecting; a time-out.
  */
 export async function post(
   url: URL,
-  body: string,
+  body: string | Buffer,
   options: { headers: Record<string, string>; allowed: PrivateHosts; signal: AbortSignal },
 ): Promise<PostReply> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(TOTAL_MS)]);

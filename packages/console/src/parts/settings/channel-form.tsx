@@ -1,0 +1,201 @@
+import type { NotificationChannel } from '@signalbox/contract';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { callHub } from '../../api/hub-call.ts';
+import { notificationChannelsQuery } from '../../api/settings-queries.ts';
+import { plainText } from '../../format/text.ts';
+import { Button } from '../form/button.tsx';
+import { PasswordField, TextField } from '../form/field.tsx';
+import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
+import { ErrorNotice } from '../status/error-notice.tsx';
+import { CheckField, SelectInput } from './controls.tsx';
+
+type Event = NotificationChannel['events'][number];
+/** The kinds that a person adds by a form. */
+type EnteredKind = Exclude<NotificationChannel['kind'], 'push'>;
+/** The choices of a person for a channel of any kind. */
+type Choices = Pick<NotificationChannel, 'events' | 'showsText'>;
+
+/** Of a new channel that a person enters. */
+const firstChoices: Choices = { events: ['decision'], showsText: true };
+
+function kindOf(value: string): EnteredKind {
+  return value === 'webhook' || value === 'mail' ? value : 'ntfy';
+}
+
+interface NewChannelFormProps {
+  workspaceId: string;
+  /** The address of the person's account. */
+  email: string;
+  /** Whether the operator has set a mail server. */
+  offersMail: boolean;
+  onCancel: () => void;
+  /** With the signing secret of a webhook. */
+  onDone: (signingSecret: string | null) => void;
+}
+
+const ntfyKind = { value: 'ntfy', word: 'ntfy (phone)' };
+const webhookKind = { value: 'webhook', word: 'Webhook (another program)' };
+const mailKind = { value: 'mail', word: 'Mail' };
+const NO_MAIL =
+  'For mail, the operator of this hub sets SVC_SMTP_URL and SVC_MAIL_FROM and restarts it.';
+
+/** Adds a channel of a kind that has an address. */
+export function NewChannelForm(props: NewChannelFormProps) {
+  const { workspaceId, email, offersMail, onCancel, onDone } = props;
+  const client = useQueryClient();
+  const [choices, setChoices] = useState(firstChoices);
+  const add = useMutation({
+    mutationFn: (values: Readonly<Record<'name' | 'kind' | 'url' | 'secret', string>>) =>
+      callHub('notificationChannels', 'put', {
+        ...{ workspaceId, ...choices, name: values.name.trim(), kind: kindOf(values.kind) },
+        ...(values.kind !== 'mail' && { url: values.url.trim() }),
+        ...(values.kind === 'ntfy' && values.secret !== '' && { secret: values.secret }),
+      }),
+    onSuccess: async ({ signingSecret }) => {
+      await client.invalidateQueries(notificationChannelsQuery(workspaceId));
+      onDone(signingSecret);
+    },
+  });
+  const fields = useFormFields({
+    initial: { kind: 'ntfy', name: '', url: '', secret: '' },
+    check: ({ kind, name, url }) =>
+      foundFaults({
+        name: findEmptyFault(name, 'a name'),
+        url:
+          kind === 'mail' || /^https?:\/\/./.test(url.trim())
+            ? undefined
+            : 'Enter an address with https://.',
+      }),
+    failure: add.error,
+    send: (values) => add.mutate(values),
+  });
+  const kind = kindOf(fields.values.kind);
+  return (
+    <form {...fields.form} className="grid gap-4 sm:max-w-md">
+      {fields.failure && <ErrorNotice error={fields.failure} />}
+      <SelectInput
+        label="Kind"
+        options={[ntfyKind, ...(offersMail ? [mailKind] : []), webhookKind]}
+        hint={offersMail ? undefined : NO_MAIL}
+        {...fields.bind('kind')}
+      />
+      <TextField label="Name" hint="Such as Phone." maxLength={100} {...fields.bind('name')} />
+      {kind === 'mail' ? (
+        <p className="text-sm">
+          To <span className="font-medium break-all">{plainText(email)}</span>, the address of your
+          account.
+        </p>
+      ) : (
+        <TextField {...addressWords[kind]} autoComplete="off" {...fields.bind('url')} />
+      )}
+      {kind === 'ntfy' && (
+        <PasswordField
+          label="Access token"
+          hint="If the topic is protected. Sealed by the hub, and never shown again."
+          autoComplete="off"
+          {...fields.bind('secret')}
+          required={false}
+        />
+      )}
+      <ChoiceFields choices={choices} onChange={setChoices} />
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" busy={add.isPending}>
+          Add the channel
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+const addressWords = {
+  ntfy: {
+    label: 'Address of the topic',
+    hint: 'Server and topic, such as https://ntfy.sh/a-long-random-word. Subscribe to it in the app; who knows the topic can read it.',
+  },
+  webhook: {
+    label: 'Address of the receiver',
+    hint: 'It gets a signed POST for each message.',
+  },
+};
+
+interface ChangeChannelFormProps {
+  workspaceId: string;
+  channel: NotificationChannel;
+  onClose: () => void;
+}
+
+/** Changes what a channel of any kind tells; its address stays. */
+export function ChangeChannelForm({ workspaceId, channel, onClose }: ChangeChannelFormProps) {
+  const { channelId, kind } = channel;
+  const client = useQueryClient();
+  const [choices, setChoices] = useState<Choices>(channel);
+  const change = useMutation({
+    mutationFn: (name: string) => {
+      const { events, showsText } = choices;
+      const settings = { kind, name: name.trim(), events, showsText };
+      return callHub('notificationChannels', 'put', { workspaceId, channelId, ...settings });
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries(notificationChannelsQuery(workspaceId));
+      onClose();
+    },
+  });
+  const fields = useFormFields({
+    initial: { name: channel.name },
+    check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'a name') }),
+    failure: change.error,
+    send: ({ name }) => change.mutate(name),
+  });
+  return (
+    <form {...fields.form} className="grid gap-4 px-3 py-4 sm:max-w-md sm:px-4">
+      {fields.failure && <ErrorNotice error={fields.failure} />}
+      <TextField label="Name" maxLength={100} {...fields.bind('name')} />
+      <ChoiceFields choices={choices} onChange={setChoices} />
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" busy={change.isPending}>
+          Save
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+interface ChoiceFieldsProps {
+  choices: Choices;
+  onChange: (choices: Choices) => void;
+}
+
+function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
+  const hear = (event: Event) => (hears: boolean) =>
+    onChange({
+      ...choices,
+      events: [...choices.events.filter((one) => one !== event), ...(hears ? [event] : [])],
+    });
+  return (
+    <>
+      <fieldset className="grid gap-1">
+        <legend className="text-sm font-medium">Tell me when</legend>
+        <CheckField
+          label="A job asks"
+          hint="Jobs that you enqueued, those of members without a channel, and for owners what waits too long."
+          checked={choices.events.includes('decision')}
+          onChange={hear('decision')}
+        />
+        <CheckField
+          label="A job of mine is done or failed"
+          checked={choices.events.includes('job_ended')}
+          onChange={hear('job_ended')}
+        />
+      </fieldset>
+      <CheckField
+        label="Quote questions and titles"
+        hint="Locked screens show them. Without it, a message says only that a job asks."
+        checked={choices.showsText}
+        onChange={(showsText) => onChange({ ...choices, showsText })}
+      />
+    </>
+  );
+}
