@@ -2,7 +2,7 @@
 export const isolationRungs = ['user', 'tool', 'wrap'] as const;
 export type IsolationRung = (typeof isolationRungs)[number];
 
-/** What a rung keeps a tool from, in the words that people read. An agent has tried each. */
+/** The promises of rungs, in the words that people read. An agent has tried each. */
 export const isolationPromises = {
   'agent-files': 'cannot read the login and the state of the agent',
   home: 'cannot read your home directory and clones, except for named paths',
@@ -12,7 +12,7 @@ export const isolationPromises = {
 } as const;
 export type IsolationPromise = keyof typeof isolationPromises;
 
-/** What holds for a tool, as an agent has tried: in the evidence of a job, `executor.isolation`. */
+/** The rungs that hold for a tool, as an agent has tried: `executor.isolation` of the evidence. */
 export interface ToldIsolation {
   rungs: readonly string[];
   /** Names of `isolationPromises`. */

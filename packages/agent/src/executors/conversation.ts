@@ -15,7 +15,7 @@ export interface ConversationHost {
   readonly cwd: string;
   /** The job may read but not change files. */
   readonly isReadOnly: boolean;
-  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  /** The tool's own sandbox does not work in the wrap, which takes its place. */
   readonly isSandboxOff: boolean;
   readonly repository: RepositoryMapping;
   /** The environment of the tool. */

@@ -60,7 +60,7 @@ export interface ExecutorRequest {
   attachments?: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
-  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  /** The tool's own sandbox does not work in the wrap, which takes its place. */
   isSandboxOff?: boolean;
   /** The environment of the tool. */
   env: NodeJS.ProcessEnv;

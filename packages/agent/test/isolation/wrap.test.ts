@@ -120,7 +120,7 @@ function assertWrapped(parts: Parts, output: string): void {
 
 const places = ['.', 'home', 'home/src', 'state', 'state/outbox', 'clone', 'private'];
 
-/** What is left out of a command of bubblewrap, and what the agent then finds. */
+/** Commands of bubblewrap without one of their parts, and the words that the agent then says. */
 const holes: Readonly<Record<string, { edit: (command: string[]) => string[]; found: RegExp }>> = {
   'does nothing': {
     edit: (command) => command.slice(command.indexOf('--') + 1),

@@ -22,8 +22,8 @@ export function toolsWords({ capabilities: { tools = [] } }: Pick<Agent, 'capabi
 }
 
 /**
- * What keeps the tools of an agent from its machine, as it has tried; empty if it does not say, as
- * an older one.
+ * The rungs that keep the tools of an agent from its machine, as it has tried; empty if it does not
+ * say, as an older one.
  */
 export function isolationWords({
   capabilities: { tools = [] },
