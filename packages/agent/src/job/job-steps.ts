@@ -137,7 +137,7 @@ export async function confirmLease(work: JobWork): Promise<void> {
 async function checkOut(work: JobWork): Promise<void> {
   const { repository, settings, signal } = work;
   const mirror = mirrorOf(settings.state, repository);
-  const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
+  const { sha: baseSha } = await refreshMirror(mirror, repository, settings.toolUser, signal);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
   const round = (await openRound(work, baseSha)) ?? (await openReviewed(work, mirror));

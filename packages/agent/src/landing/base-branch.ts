@@ -1,6 +1,7 @@
 import { askGit, type GitOptions, runGit } from '../git/git.ts';
 import {
   findCloneRoot,
+  findDefaultBranch,
   type Mirror,
   type RepositoryMapping,
   withMirror,
@@ -14,8 +15,8 @@ export interface BaseBranch {
 }
 
 /**
- * Chooses the base: the configured one, that from which jobs start, or the one that the clone has
- * checked out. Null: none of them is a branch of a person.
+ * Chooses the base: the configured one, that from which the job starts, or the default branch.
+ * Null: none of them is a branch of a person.
  */
 export async function chooseBase({
   path,
@@ -23,14 +24,8 @@ export async function chooseBase({
   landing = {},
 }: RepositoryMapping): Promise<BaseBranch | null> {
   if (landing.into !== undefined) return { name: landing.into, why: 'as configured' };
-  if (baseRef !== undefined) {
-    return { name: baseRef.replace(/^origin\//, ''), why: 'the base of new jobs' };
-  }
-  const checkedOut = await askGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
-    ...{ cwd: path, isAfterTool: true },
-  });
-  if (checkedOut === null || checkedOut.startsWith('signalbox/')) return null;
-  return { name: checkedOut, why: 'the branch that the clone has checked out' };
+  if (baseRef === undefined) return await findDefaultBranch(path);
+  return { name: baseRef.replace(/^origin\//, ''), why: 'the base of the job' };
 }
 
 /**

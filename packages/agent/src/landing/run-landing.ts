@@ -78,7 +78,7 @@ async function land(work: JobWork, found: Landing): Promise<string> {
   await refreshMirror(mirror, repository, settings.toolUser, signal);
   const base = await chooseBase(repository);
   if (base === null) {
-    const why = 'The clone has no branch of a person checked out, and landing.into is not set';
+    const why = 'The clone has no default branch, and landing.into is not set';
     throw new JobFailure('environment', 'no_base', `${why}: set it in the agent's configuration.`);
   }
   await work.log.note(`signalbox: lands in ${base.name}, ${base.why}.`);
