@@ -44,6 +44,11 @@ export interface MirrorBase {
   branch: string | null;
 }
 
+/** The branch that jobs are to begin with is not here. */
+export class MissingBaseError extends GitError {
+  override name = 'MissingBaseError';
+}
+
 /** The agent's commit identity when the person has configured none. */
 export const AGENT_IDENTITY = { name: 'Signalbox agent', email: 'agent@signalbox.invalid' };
 
@@ -299,7 +304,11 @@ async function resolveBase(
   if (baseRef !== undefined) {
     const sha = await findNamed(git, baseRef);
     if (sha !== null) return { sha, branch: baseRef };
-    throw new GitError(`${mirror.clonePath} has no commit named ${baseRef}.`, null, undefined);
+    throw new MissingBaseError(
+      `${mirror.clonePath} has no commit named ${baseRef}.`,
+      null,
+      undefined,
+    );
   }
   if (repository.fetchOrigin) {
     const head = (await runGit(['symbolic-ref', 'refs/remotes/origin/HEAD'], git)).trim();

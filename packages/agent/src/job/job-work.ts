@@ -1,4 +1,4 @@
-import type { OutcomeReason, Usage } from '@signalbox/contract';
+import type { BuildsOn, OutcomeReason, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
@@ -47,6 +47,8 @@ export interface Round {
   branch: WorkBranch | null;
   /** Of a review: the commit that it reviews. */
   beginSha?: string;
+  /** What the work was built on, if its branch is continued and that is known. */
+  buildsOn?: BuildsOn;
   /** For a tool that continues its session. */
   news: string;
   /** For a tool that does not know the earlier rounds. */
@@ -87,6 +89,8 @@ export interface JobWork {
   /** Present if the executor has sessions. */
   session?: ToolSession;
   worktree?: Worktree;
+  /** The commit that the work began with, and where that is from. */
+  buildsOn?: BuildsOn;
   /** Its worktree began at the base of the repository, and not with commits of another job. */
   beginsAtBase?: boolean;
   /** Absent: its set-up has not ended. */

@@ -1,4 +1,12 @@
-import type { Job, JobStatus, ListedJob, OutcomeReason, Usage } from '@signalbox/contract';
+import {
+  type BuildsOn,
+  isJobBase,
+  type Job,
+  type JobStatus,
+  type ListedJob,
+  type OutcomeReason,
+  type Usage,
+} from '@signalbox/contract';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Styles } from '../terminal/io.ts';
 import { oneLine } from '../terminal/text.ts';
@@ -117,6 +125,26 @@ interface AgentEvidence {
 export function branchText({ evidence }: Pick<Job, 'evidence'>): string | null {
   const { branch } = (evidence ?? {}) as AgentEvidence;
   return typeof branch === 'string' ? branch : null;
+}
+
+/**
+ * What the job was built on, as its agent has found it, or what it was told to build on. Null: it
+ * was told nothing, and has not begun.
+ */
+export function baseText({ evidence, base }: Pick<Job, 'evidence' | 'base'>): string | null {
+  const told = evidence?.buildsOn as Partial<BuildsOn> | undefined;
+  const commitOf = (sha: unknown) =>
+    typeof sha === 'string' ? `, commit ${sha.slice(0, 12)}` : '';
+  const jobs = Array.isArray(told?.jobs) ? told.jobs : [];
+  if (jobs.length > 0) {
+    const texts = jobs.map(
+      ({ jobId, commitSha }) => `job ${shortId(String(jobId))}${commitOf(commitSha)}`,
+    );
+    return oneLine(texts.join('; '));
+  }
+  if (typeof told?.branch === 'string') return oneLine(`${told.branch}${commitOf(told.commitSha)}`);
+  if (base === undefined) return null;
+  return isJobBase(base) ? `job ${shortId(base)}` : oneLine(base);
 }
 
 /** The coding tool with its version and session; null if the evidence does not name it. */
