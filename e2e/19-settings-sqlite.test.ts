@@ -60,12 +60,14 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
     await button('Save the settings').click();
     await page.getByText('Enter whole days from 1 to 36500, or nothing.').waitFor();
     await page.getByLabel('Delete after days').fill('90');
+    await page.getByLabel('Tell owners too after minutes').fill('30');
     await page.getByLabel('Keep of each text').selectOption('excerpt');
     await button('Save the settings').click();
     await toast('The settings are saved');
     await page.reload();
     await page.getByLabel('Delete after days').waitFor();
     assert.equal(await page.getByLabel('Delete after days').inputValue(), '90');
+    assert.equal(await page.getByLabel('Tell owners too after minutes').inputValue(), '30');
     assert.equal(await page.getByLabel('Keep of each text').inputValue(), 'excerpt');
     await page
       .getByRole('button', { name: /Acme Rail/ })

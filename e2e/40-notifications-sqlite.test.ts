@@ -42,7 +42,13 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     receiver = await startReceiver();
     const dataDir = join(folder, 'data');
-    hub = await startHubProcess({ dataDir, env: { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } });
+    const mail = {
+      // Nothing listens there; the tests of the hub deliver to a real server.
+      SVC_SMTP_URL: 'smtp://127.0.0.1:9',
+      SVC_MAIL_FROM: 'signalbox@acme.dev',
+    };
+    const env = { ...mail, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
+    hub = await startHubProcess({ dataDir, env });
     ada = await makeOwner(hub);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
@@ -113,6 +119,25 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await page.getByText('by Phone: sent').waitFor();
     assert.deepEqual(await look('told'), []);
     assert.ok(asked.promoted);
+  });
+
+  it('adds mail to the address of the account, and says why it does not arrive', async () => {
+    await page.goto(settingsPath);
+    await page.getByRole('button', { name: 'Add a channel' }).tap();
+    await page.getByLabel('Kind').selectOption('mail');
+    await page.getByLabel('Name').fill('Office');
+    await page.getByText(owner.email).first().waitFor();
+    assert.equal(await page.getByLabel('Address of the topic').count(), 0);
+    assert.deepEqual(await look('mail'), []);
+    await page.getByRole('button', { name: 'Add the channel' }).tap();
+    const channels = page.getByRole('list', { name: 'Channels' });
+    await channels.getByText(`Mail to ${owner.email}`).waitFor();
+    await page.getByRole('button', { name: 'Test Office' }).tap();
+    await page.getByText('No connection to the mail server: ECONNREFUSED.').waitFor();
+    assert.deepEqual(await look('mail-added'), []);
+    await page.getByRole('button', { name: 'Remove Office' }).tap();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
+    await channels.getByText('Office').waitFor({ state: 'detached' });
   });
 
   it('says that no one was told, and how to change that', async () => {

@@ -21,7 +21,6 @@ export { findBuiltConsole } from './start/built-console.ts';
 export {
   type Config,
   FILE_SUFFIX,
-  isLoopback,
   readConfig,
   type Setting,
   type SettingName,
@@ -42,4 +41,4 @@ export {
   startHub,
 } from './start/main.ts';
 export { acceptRestore, backUpHub, diagnoseHub, restoreHub, verifyHub } from './start/operate.ts';
-export { SettingError } from './start/setting-values.ts';
+export { isLoopback, SettingError } from './start/setting-values.ts';

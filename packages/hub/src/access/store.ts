@@ -7,6 +7,7 @@ export type MembershipRow = MembershipsTable;
 
 /** A person belongs to few workspaces; the limit bounds what one request reads. */
 const WORKSPACES_OF_PERSON_MAX = 1_000;
+const OWNERS_MAX = 1_000;
 
 /** A person's role in a workspace; null if they are not a member. */
 export async function readRole(
@@ -59,6 +60,15 @@ export function listMemberships(
      ORDER BY person_id LIMIT ?`,
     [workspaceId, page.after ?? '', page.limit + 1],
   );
+}
+
+/** The people who own a workspace. */
+export async function listOwnerIds(reader: Reader, workspaceId: string): Promise<string[]> {
+  const rows = await reader.allSql<Pick<MembershipRow, 'person_id'>>(
+    `SELECT person_id FROM memberships WHERE workspace_id = ? AND role = 'owner' LIMIT ?`,
+    [workspaceId, OWNERS_MAX],
+  );
+  return rows.map(({ person_id }) => person_id);
 }
 
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { listMailServers } from '../context/mail/store.ts';
 import type { Reader } from '../db/engine.ts';
+import { createSmtpTransport } from '../notifications/send-mail.ts';
 import type { Config } from '../start/config.ts';
 import { createS3Store } from '../uploads/bytes/s3-store.ts';
 import type { Finding } from './finding.ts';
@@ -112,6 +113,17 @@ async function connectTo(host: string, port: number): Promise<string | null> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Checks that the server for mails of the hub lets it sign in. */
+export async function checkSmtp({ smtp }: Pick<Config, 'smtp'>): Promise<Verdict> {
+  if (smtp === null) return { state: 'ok', message: 'no mail server for notifications' };
+  const transport = await createSmtpTransport(smtp, CONNECT_MS_MAX);
+  const place = `${smtp.host}:${smtp.port}`;
+  await transport.verify().catch((error: Error) => {
+    throw new Error(`${place} takes no mail (${error.message}): check SVC_SMTP_URL.`);
+  });
+  return { state: 'ok', message: `${place} takes mail` };
 }
 
 /** Writes, reads and deletes an object of the store, as uploads do. */

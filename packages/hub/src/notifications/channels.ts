@@ -11,7 +11,9 @@ import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { readPerson } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import type { SmtpServer } from '../start/setting-values.ts';
 import {
   type ChannelRow,
   deleteChannel,
@@ -20,10 +22,12 @@ import {
   putChannel,
   readChannel,
 } from './store.ts';
-import { type ChannelTarget, openTarget, sealTarget } from './target.ts';
+import { type ChannelTarget, type HttpKind, openTarget, sealTarget } from './target.ts';
 
 type PutInput = RequestInput<typeof consoleEndpoints.notificationChannels.put.request>;
-type ChannelDeps = Pick<HubDeps, 'database' | 'ids' | 'secretKey'>;
+interface ChannelDeps extends Pick<HubDeps, 'database' | 'ids' | 'secretKey'> {
+  smtp: SmtpServer | null;
+}
 
 /** The signing secret of a webhook has as many bytes as its HMAC needs. */
 const SIGNING_BYTES = 24;
@@ -35,7 +39,7 @@ const SIGNING_BYTES = 24;
  * @throws HubError WORKSPACE_NOT_FOUND, CHANNEL_NOT_FOUND, INVALID_REQUEST, LIMIT_REACHED
  */
 export async function saveChannel(
-  { database, ids, secretKey }: ChannelDeps,
+  { database, ids, secretKey, smtp }: ChannelDeps,
   principal: Principal,
   input: PutInput,
 ): Promise<{ channel: NotificationChannel; signingSecret: string | null }> {
@@ -44,18 +48,21 @@ export async function saveChannel(
     const { personId } = await requireAct(tx, principal, workspaceId, 'notification.manage-own');
     const known = channelId === undefined ? undefined : await requireOwn(tx, personId, input);
     if (known === undefined) await requireRoom(tx, workspaceId, personId);
-    const { target, signingSecret } = targetOf(
-      input,
-      known === undefined ? null : openTarget(known, secretKey),
-    );
+    const place = {
+      workspace_id: workspaceId,
+      channel_id: channelId ?? ids('notificationChannel'),
+    };
+    const knownTarget = known === undefined ? null : openTarget(known, secretKey);
+    const { target, signingSecret } =
+      kind === 'mail' ? noTargetOf(input, smtp) : targetOf(kind, input, knownTarget);
     const row: ChannelRow = {
-      ...{ workspace_id: workspaceId, channel_id: channelId ?? ids('notificationChannel') },
-      ...{ person_id: personId, kind, name, host: new URL(target.url).host },
-      ...{ sealed_target: '', events: JSON.stringify([...new Set(events)]) },
+      ...{ ...place, person_id: personId, kind, name },
+      host: target === null ? await addressOf(tx, personId) : new URL(target.url).host,
+      sealed_target: target === null ? null : sealTarget(target, secretKey, place),
+      ...{ events: JSON.stringify([...new Set(events)]) },
       ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
       created_at: known?.created_at ?? tx.nowMs,
     };
-    row.sealed_target = sealTarget(target, secretKey, row);
     await putChannel(tx, row);
     const action = known === undefined ? 'notification-channel.add' : 'notification-channel.update';
     await appendAudit(tx, {
@@ -66,6 +73,28 @@ export async function saveChannel(
   });
 }
 
+/** Mail goes to the address of the account only. @throws HubError INVALID_REQUEST */
+function noTargetOf(
+  { url, secret }: PutInput,
+  smtp: SmtpServer | null,
+): { target: null; signingSecret: null } {
+  if (smtp === null) {
+    const reason = 'the operator of the hub has not set SVC_SMTP_URL and SVC_MAIL_FROM';
+    throw invalidField('/kind', `must be another kind: ${reason}`);
+  }
+  if (url !== undefined || secret !== undefined) {
+    const field = url === undefined ? '/secret' : '/url';
+    throw invalidField(field, 'must be absent: mail goes to the address of your account');
+  }
+  return { target: null, signingSecret: null };
+}
+
+async function addressOf(tx: Tx, personId: string): Promise<string> {
+  const person = await readPerson(tx, personId);
+  if (person === undefined) throw new HubError('SESSION_REQUIRED');
+  return person.email;
+}
+
 /**
  * Where a channel leads now. A secret stays as long as the host does: it must not reach another
  * server than the one that it was given for.
@@ -73,7 +102,8 @@ export async function saveChannel(
  * @throws HubError INVALID_REQUEST
  */
 function targetOf(
-  { kind, url: givenUrl, secret }: PutInput,
+  kind: HttpKind,
+  { url: givenUrl, secret }: PutInput,
   known: ChannelTarget | null,
 ): { target: Omit<ChannelTarget, 'kind'>; signingSecret: string | null } {
   const kept = known?.kind === kind ? known : undefined;
@@ -142,7 +172,7 @@ async function requireRoom(tx: Tx, workspaceId: string, personId: string): Promi
 }
 
 /** @throws HubError INVALID_REQUEST */
-function checkUrl(kind: ChannelRow['kind'], text: string): string {
+function checkUrl(kind: HttpKind, text: string): string {
   if (!URL.canParse(text)) throw invalidField('/url', 'must be an address such as https://…');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {

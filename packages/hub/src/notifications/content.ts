@@ -18,6 +18,8 @@ export interface Message {
   text: string;
   /** The page at the console. */
   url: string;
+  /** The page at the console where the person chooses how to be told. */
+  settingsUrl: string;
   /** When it was caused. */
   atMs: number;
 }

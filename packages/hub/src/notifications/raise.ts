@@ -1,12 +1,15 @@
+import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
+import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
 import { addNotification, type ChannelRow, endWaiting, listChannels } from './store.ts';
 
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
+const MINUTE_MS = 60_000;
 
 /** The part of a decision request that is told. */
 interface AskedDecision {
@@ -18,8 +21,9 @@ interface AskedDecision {
 }
 
 /**
- * Tells of a decision request: the person who enqueued the job, or every member with a channel for
- * it when that person has none. An `onDecisionRequested` hook.
+ * Tells of a decision request: the person who enqueued the job, and the owners when it is not
+ * answered for some minutes; or every member with a channel for it when that person has none. An
+ * `onDecisionRequested` hook.
  */
 export async function notifyOfDecision(
   deps: HookDeps,
@@ -33,9 +37,15 @@ export async function notifyOfDecision(
   const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
   const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
-  await raise(deps, tx, own.length > 0 ? own : channels, {
-    ...{ event: 'decision', subjectId, content: { jobTitle, question, outcome: null } },
-  });
+  const content = { jobTitle, question, outcome: null };
+  const told = { event: 'decision' as const, subjectId, content };
+  await raise(deps, tx, own.length > 0 ? own : channels, told, tx.nowMs);
+  if (own.length === 0 || own.length === channels.length) return;
+  const afterMinutes = (await readWorkspace(tx, workspaceId))?.ask_owners_after_minutes ?? 0;
+  if (afterMinutes === 0) return;
+  const owners = new Set(await listOwnerIds(tx, workspaceId));
+  const next = channels.filter((one) => owners.has(one.person_id) && !own.includes(one));
+  await raise(deps, tx, next, told, tx.nowMs + afterMinutes * MINUTE_MS);
 }
 
 /** A decision is resolved: messages about it that wait are not sent any more. */
@@ -64,7 +74,8 @@ export async function notifyOfCompletion(
     if (own.length === 0) return record;
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = { jobTitle, question: null, outcome: entry.status };
-    await raise(deps, tx, own, { event: 'job_ended', subjectId: row.job_id, content });
+    const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
+    await raise(deps, tx, own, told, tx.nowMs);
     return record;
   };
 }
@@ -79,12 +90,13 @@ async function raise(
   tx: Tx,
   channels: readonly ChannelRow[],
   told: { event: 'decision' | 'job_ended'; subjectId: string; content: NotificationContent },
+  dueAtMs: number,
 ): Promise<void> {
   for (const { workspace_id, channel_id, person_id } of channels) {
     await addNotification(tx, {
       ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
       ...{ event: told.event, subject_id: told.subjectId, content: JSON.stringify(told.content) },
-      ...{ state: 'waiting', attempts: 0, due_at: tx.nowMs, failure: null },
+      ...{ state: 'waiting', attempts: 0, due_at: dueAtMs, failure: null },
       ...{ created_at: tx.nowMs, ended_at: null },
     });
   }

@@ -1,9 +1,10 @@
-import { consoleEndpoints, type Notification } from '@signalbox/contract';
+import { channelKinds, consoleEndpoints, type Notification } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { Api } from '../http/bind.ts';
 import { type PersonName, readPersonNames } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import type { SmtpServer } from '../start/setting-values.ts';
 import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
 import type { NotificationSender } from './sender.ts';
@@ -12,12 +13,13 @@ import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } fr
 /** Binds the console's endpoints for the channels of people, and for what they were told. */
 export function bindNotificationRoutes(
   api: Api,
-  deps: HubDeps & { notifications: NotificationSender },
+  deps: HubDeps & { notifications: NotificationSender; smtp: SmtpServer | null },
 ): void {
   const { notificationChannels, notifications } = consoleEndpoints;
   const { reader } = deps.database;
   api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => ({
     channels: await listOwnChannels(deps, principal, workspaceId),
+    kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
   }));
   api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
   api.bind(notificationChannels.remove, async (input, { principal }) => {
@@ -68,6 +70,7 @@ function presentNotification(
     ...{ channelName: channel?.name ?? null, kind: channel?.kind ?? null },
     ...{ state: row.state, attempts: row.attempts, failure: row.failure },
     createdAt: timestampOf(row.created_at),
+    dueAt: nullableTimestampOf(row.due_at),
     endedAt: nullableTimestampOf(row.ended_at),
   };
 }

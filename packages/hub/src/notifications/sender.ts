@@ -1,9 +1,12 @@
 import { readRole } from '../access/store.ts';
 import type { PrivateHosts } from '../base/outbound-hosts.ts';
+import { readPerson } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import type { SmtpServer } from '../start/setting-values.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
+import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
   listDue,
@@ -18,6 +21,8 @@ import { openTarget } from './target.ts';
 export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secretKey'> {
   /** Private hosts that receivers may be on. */
   allowed: PrivateHosts;
+  /** Null: no mail. */
+  smtp: SmtpServer | null;
   /** The address of the console; empty before the hub listens. */
   baseUrl: () => string;
 }
@@ -27,10 +32,11 @@ const DUE_MAX = 500;
 const IN_FLIGHT_MAX = 100;
 /** A workspace whose receivers hang delays no other. */
 const IN_FLIGHT_OF_WORKSPACE_MAX = 10;
-/** An attempt ends within 10 s; after this time another hub may assume that this one has died. */
+/** An attempt ends within 30 s; after this time another hub may assume that this one has died. */
 const ATTEMPT_MS = 60_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_MS_MAX = 15 * 60_000;
+const NO_MAIL = 'The operator of the hub has unset SVC_SMTP_URL: it sends no mail now.';
 /** A question that is a day old is seen at the console, or not at all. */
 const GIVEN_UP_MS = 24 * 60 * 60_000;
 
@@ -84,19 +90,31 @@ export class NotificationSender {
   /** Makes one attempt to deliver a message by a channel. */
   async attempt(
     channel: ChannelRow,
-    message: Omit<Message, 'url'>,
+    draft: Omit<Message, 'url' | 'settingsUrl'>,
     path: string,
   ): Promise<Delivery> {
     const { database, clock, secretKey, allowed, baseUrl } = this.#deps;
     const workspace = await readWorkspace(database.reader, channel.workspace_id);
-    const url = `${baseUrl()}/w/${workspace?.slug ?? ''}/${path}`;
+    const home = `${baseUrl()}/w/${workspace?.slug ?? ''}`;
+    const settingsUrl = `${home}/settings/notifications`;
+    const message = { ...draft, url: `${home}/${path}`, settingsUrl };
+    if (channel.kind === 'mail') return await this.#mail(channel, message);
     const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
     const target = openTarget(channel, secretKey);
     if (target === null) {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
       return { kind: 'gone', failure };
     }
-    return await deliver(target, { ...message, url }, means);
+    return await deliver(target, message, means);
+  }
+
+  /** Mails to the address of the person's account, which it may have changed since. */
+  async #mail({ person_id }: ChannelRow, message: Message): Promise<Delivery> {
+    const { database, smtp } = this.#deps;
+    if (smtp === null) return { kind: 'again', failure: NO_MAIL, afterMs: 0 };
+    const person = await readPerson(database.reader, person_id);
+    if (person === undefined) return { kind: 'gone', failure: 'The account was deleted.' };
+    return await sendMail(smtp, person.email, message, this.#stop.signal);
   }
 
   /** Those that have no room: however much waits for them, others are found behind it. */

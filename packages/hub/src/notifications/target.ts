@@ -1,9 +1,12 @@
 import { deriveKey, openText, sealText } from '../base/sealing.ts';
 import type { ChannelRow } from './store.ts';
 
-/** Where a channel leads. */
+/** The kinds that have a URL. */
+export type HttpKind = Exclude<ChannelRow['kind'], 'mail'>;
+
+/** Where a channel with a URL leads. */
 export interface ChannelTarget {
-  kind: ChannelRow['kind'];
+  kind: HttpKind;
   url: string;
   /** The access token of an ntfy topic, or the signing secret of a webhook. */
   secret: string | null;
@@ -19,12 +22,14 @@ export function sealTarget(target: Omit<ChannelTarget, 'kind'>, key: Buffer, pla
   return sealText(JSON.stringify(target), own, place.channel_id);
 }
 
-/** Null: the hub's key has changed since, or the row was altered. */
+/** Null: mail; or the hub's key has changed since, or the row was altered. */
 export function openTarget(row: ChannelRow, key: Buffer): ChannelTarget | null {
+  const { kind, sealed_target: sealed } = row;
+  if (kind === 'mail' || sealed === null) return null;
   const own = deriveKey(key, row.workspace_id, PURPOSE);
   try {
-    const target = JSON.parse(openText(row.sealed_target, own, row.channel_id));
-    return { kind: row.kind, ...(target as Omit<ChannelTarget, 'kind'>) };
+    const target = JSON.parse(openText(sealed, own, row.channel_id));
+    return { kind, ...(target as Omit<ChannelTarget, 'kind'>) };
   } catch {
     // The cipher refuses what was sealed with another key.
     return null;

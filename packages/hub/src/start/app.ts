@@ -255,12 +255,13 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
 
 function createSender(
   { deps }: HubParts,
-  { allowPrivateHosts: allowed }: Config,
+  { allowPrivateHosts: allowed, smtp }: Config,
   address: { readonly baseUrl: string },
   log: FastifyBaseLogger,
 ): NotificationSender {
-  return new NotificationSender({ ...deps, allowed, baseUrl: () => address.baseUrl }, (error) =>
-    log.error({ err: error }, 'A notification could not be sent.'),
+  return new NotificationSender(
+    { ...deps, allowed, smtp, baseUrl: () => address.baseUrl },
+    (error) => log.error({ err: error }, 'A notification could not be sent.'),
   );
 }
 
@@ -439,7 +440,7 @@ function bindRoutes(
   bindReviewRoutes(api, uploads);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
-  bindNotificationRoutes(api, { ...deps, notifications });
+  bindNotificationRoutes(api, { ...deps, notifications, smtp: config.smtp });
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });

@@ -1,6 +1,7 @@
 import type { PrivateHosts } from '../base/outbound-hosts.ts';
 import {
   type IntegrationWorkspaces,
+  isLoopback,
   type LogLevel,
   originOf,
   readBaseUrl,
@@ -16,9 +17,11 @@ import {
   readSecretKey,
   readSecrets,
   readSessions,
+  readSmtp,
   readTrustedProxies,
   readWorkspaceCreation,
   SettingError,
+  type SmtpServer,
   userDataDir,
   type WorkspaceCreation,
 } from './setting-values.ts';
@@ -154,6 +157,22 @@ export const settings = {
     description:
       'Hosts in private networks that the hub may call, such as a mail server: names, addresses ' +
       'and ranges, separated by commas, as in mail.acme.lan, 10.0.0.0/8; or true for all.',
+  },
+  smtpUrl: {
+    env: 'SVC_SMTP_URL',
+    flag: 'smtp-url',
+    default: '',
+    description:
+      'Mail server for notifications, as in smtps://user:password@mail.acme.dev:465, or ' +
+      'smtp://mail.acme.dev:587, where STARTTLS is required unless the host is this machine. ' +
+      'Without it and the next setting, no person is told by mail.',
+    secret: true,
+  },
+  mailFrom: {
+    env: 'SVC_MAIL_FROM',
+    flag: 'mail-from',
+    default: '',
+    description: 'Address that these mails come from, as in signalbox@acme.dev.',
   },
   s3Endpoint: {
     env: 'SVC_S3_ENDPOINT',
@@ -300,6 +319,8 @@ export interface Config {
   globalToken: string | null;
   allowGlobalToken: boolean;
   allowPrivateHosts: PrivateHosts;
+  /** Null: no person is told by mail. */
+  smtp: SmtpServer | null;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
   /** Bytes of all uploads of a workspace, and of those of a job. */
@@ -368,6 +389,7 @@ export function readConfig(
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
+    smtp: readSmtp(read('smtpUrl'), read('mailFrom')),
     s3: readS3(read),
     uploadWorkspaceBytes: readBytes(
       settings.uploadWorkspaceBytes.env,
@@ -459,9 +481,4 @@ function hasLoopbackHost(origin: string): boolean {
   // A URL has an IPv6 address in brackets.
   const { hostname } = new URL(origin);
   return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')) || hostname.endsWith('.localhost');
-}
-
-/** Whether only this machine can reach the address. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -7,12 +7,12 @@ import { createHub, type Hub } from './app.ts';
 import {
   type Config,
   findUnknownSettings,
-  isLoopback,
   readConfig,
   type SettingName,
   settings,
 } from './config.ts';
 import { refuseOldDataDir } from './hub-place.ts';
+import { isLoopback } from './setting-values.ts';
 
 /** How long a stop may take before the remaining requests are aborted. */
 const STOP_MS_MAX = 30_000;

@@ -17,8 +17,9 @@ import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { Queue } from '../queue/queue.ts';
 import { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
 import { hooks } from './app.ts';
-import { type Config, isLoopback } from './config.ts';
+import type { Config } from './config.ts';
 import { requireHubDatabase, requireHubDirectory } from './hub-place.ts';
+import { isLoopback } from './setting-values.ts';
 
 /*
  * Commands of the operator about all data of a hub: back up, restore, verify, diagnose. They run

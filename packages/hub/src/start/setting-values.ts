@@ -96,6 +96,75 @@ export function readPrivateHosts(text: string): PrivateHosts {
   return entries;
 }
 
+/** The server that takes the hub's mails to people. */
+export interface SmtpServer {
+  host: string;
+  port: number;
+  /** `none` on this machine only. */
+  tls: 'tls' | 'starttls' | 'none';
+  /** Null: the server asks for no sign-in. */
+  auth: { user: string; pass: string } | null;
+  /** The address that mails come from. */
+  from: string;
+}
+
+const smtpPorts = { 'smtps:': 465, 'smtp:': 587 } as const;
+/** An address that needs no quoting in a header. */
+const MAIL_ADDRESS = /^[\w.+-]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i;
+
+/** Both or neither. The URL may contain a password, so errors omit it. */
+export function readSmtp(urlText: string, from: string): SmtpServer | null {
+  if (urlText === '' && from === '') return null;
+  if (urlText === '' || from === '') {
+    throw new SettingError(
+      'SVC_SMTP_URL and SVC_MAIL_FROM belong together: set both for mail, or neither.',
+    );
+  }
+  if (!MAIL_ADDRESS.test(from)) {
+    throw new SettingError(
+      `SVC_MAIL_FROM is "${from}": it must be an address, as in signalbox@acme.dev.`,
+    );
+  }
+  const url = URL.parse(urlText);
+  const protocol = url?.protocol;
+  const isPlain = url !== null && /^\/?$/.test(url.pathname) && url.search + url.hash === '';
+  const auth = url === null ? undefined : readSmtpAuth(url);
+  if (
+    !isPlain ||
+    url.hostname === '' ||
+    (protocol !== 'smtps:' && protocol !== 'smtp:') ||
+    auth === undefined
+  ) {
+    throw new SettingError(
+      'SVC_SMTP_URL is not an address as in smtps://user:password@mail.acme.dev:465 or ' +
+        'smtp://mail.acme.dev:587: correct it (in a password, # is %23, / is %2F, @ is %40, % is %25).',
+    );
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const plainTls = isLoopback(host) ? 'none' : 'starttls';
+  return {
+    ...{ host, port: Number(url.port) || smtpPorts[protocol] },
+    ...{ tls: protocol === 'smtps:' ? 'tls' : plainTls, auth, from },
+  };
+}
+
+/** Undefined: they are not percent-encoded, or one is missing. */
+function readSmtpAuth({ username, password }: URL): SmtpServer['auth'] | undefined {
+  if (username === '' && password === '') return null;
+  if (username === '' || password === '') return undefined;
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    // A per cent sign that begins no escape.
+    return undefined;
+  }
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
 /** One secret, or the old and the new one during a rotation. The error omits the value. */
 export function readSecrets(env: string, text: string): string[] {
   const secrets = text.split(',').map((secret) => secret.trim());

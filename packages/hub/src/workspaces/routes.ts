@@ -49,5 +49,9 @@ function bindSettingsRoutes(api: Api, deps: SettingsDeps): void {
 }
 
 function presentSettings({ row, cloudAi }: Settings) {
-  return { workspace: presentWorkspace(row), cloudAi: presentCloudAiSettings(cloudAi) };
+  return {
+    workspace: presentWorkspace(row),
+    cloudAi: presentCloudAiSettings(cloudAi),
+    attention: { askOwnersAfterMinutes: row.ask_owners_after_minutes },
+  };
 }

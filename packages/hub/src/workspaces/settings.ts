@@ -83,6 +83,8 @@ function wantedSettings(row: WorkspaceSettings, input: UpdateInput): WorkspaceSe
     content_storage: contentStorage ?? row.content_storage,
     retention_days: retentionDays === undefined ? row.retention_days : retentionDays,
     redact_secrets: toFlag(redactSecrets, row.redact_secrets),
+    ask_owners_after_minutes:
+      input.attention?.askOwnersAfterMinutes ?? row.ask_owners_after_minutes,
   };
 }
 

@@ -71,6 +71,9 @@ export function listRetainingWorkspaces(
   );
 }
 
+/** A person who is in a meeting answers within it. */
+const ASK_OWNERS_AFTER_MINUTES = 15;
+
 /** Adds a workspace with the default data policy. The caller has checked that the slug is free. */
 export async function insertWorkspace(
   tx: Tx,
@@ -82,6 +85,7 @@ export async function insertWorkspace(
     content_storage: 'full',
     retention_days: null,
     redact_secrets: 1,
+    ask_owners_after_minutes: ASK_OWNERS_AFTER_MINUTES,
     ...notPaused,
   };
   insertRow(tx, 'workspaces', row);
@@ -90,7 +94,7 @@ export async function insertWorkspace(
 
 export type WorkspaceSettings = Pick<
   WorkspaceRow,
-  'name' | 'content_storage' | 'retention_days' | 'redact_secrets'
+  'name' | 'content_storage' | 'retention_days' | 'redact_secrets' | 'ask_owners_after_minutes'
 >;
 
 export async function updateWorkspaceSettings(

@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { checkAddress, checkTls } from '../../src/diagnosis/check-network.ts';
-import { makeTempDir } from '../support/temp-dir.ts';
+import { checkAddress, checkSmtp, checkTls } from '../../src/diagnosis/check-network.ts';
+import { makeCertificate, trustCertificate } from '../support/certificate.ts';
+import { startSmtpReceiver } from '../support/smtp-receiver.ts';
 
 const HOST = '127.0.0.1';
 
 /** Starts a proxy with TLS on loopback; this process trusts its certificate during the test. */
 async function startTls(t: TestContext, { days, status = 200 }: { days: number; status?: number }) {
-  const dir = makeTempDir(t);
-  const files = { key: join(dir, 'key.pem'), cert: join(dir, 'cert.pem') };
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const out = ['-keyout', files.key, '-out', files.cert, '-days', String(days)];
-  execFileSync('openssl', ['req', '-x509', ...key, ...out, ...name], { stdio: 'ignore' });
-  const cert = readFileSync(files.cert, 'utf8');
-  const server: Server = createServer({ cert, key: readFileSync(files.key) }, (_, reply) => {
+  const { cert, key } = makeCertificate(t, 'DNS:localhost', days);
+  const server: Server = createServer({ cert, key }, (_, reply) => {
     reply.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
   });
   server.listen(0, HOST);
@@ -30,9 +21,7 @@ async function startTls(t: TestContext, { days, status = 200 }: { days: number; 
     server.close();
     server.closeAllConnections();
   });
-  const trusted = getCACertificates('default');
-  setDefaultCACertificates([...trusted, cert]);
-  t.after(() => setDefaultCACertificates(trusted));
+  trustCertificate(t, cert);
   const { port } = server.address() as AddressInfo;
   return { baseUrl: `https://localhost:${port}`, otherName: `https://${HOST}:${port}` };
 }
@@ -73,4 +62,15 @@ test('plain HTTP is fine on this machine only', async () => {
   assert.equal(await judge('http://127.0.0.1:4400'), 'ok');
   assert.equal(await judge('http://[::1]:4400'), 'ok');
   assert.equal(await judge('http://signalbox.acme.dev'), 'warning');
+});
+
+test('a mail server is signed in to, and one that refuses that is named', async (t) => {
+  const { smtp } = await startSmtpReceiver(t);
+  const place = `127.0.0.1:${smtp.port}`;
+  assert.deepEqual(await checkSmtp({ smtp }), { state: 'ok', message: `${place} takes mail` });
+  const auth = { user: 'hub', pass: 'wrong' };
+  await assert.rejects(
+    checkSmtp({ smtp: { ...smtp, auth } }),
+    /^Error: 127\.0\.0\.1:\d+ takes no mail \(.*535.*\): check SVC_SMTP_URL\.$/s,
+  );
 });

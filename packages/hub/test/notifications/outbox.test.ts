@@ -11,7 +11,7 @@ import {
   type ResponseOf,
 } from '@signalbox/contract';
 import type { TObject } from 'typebox';
-import { deleteMembership } from '../../src/access/store.ts';
+import { deleteMembership, insertMembership } from '../../src/access/store.ts';
 import { NotificationSender } from '../../src/notifications/sender.ts';
 import {
   addNotification,
@@ -21,6 +21,12 @@ import {
   takeNotification,
 } from '../../src/notifications/store.ts';
 import { sealTarget } from '../../src/notifications/target.ts';
+import { insertPerson } from '../../src/people/store.ts';
+import {
+  readWorkspace,
+  updateWorkspaceSettings,
+  type WorkspaceRow,
+} from '../../src/workspaces/store.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startDecisionWorld } from '../support/decision-world.ts';
 import { startReceiver } from '../support/message-receiver.ts';
@@ -55,7 +61,7 @@ async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | string[] =
   const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
   const told = async (uncertaintyId: string) =>
     (await ask(notifications.list, { workspaceId, uncertaintyId })).notifications;
-  const sent = { ...hub.deps, allowed: 'all' as const, baseUrl: () => hub.baseUrl };
+  const sent = { ...hub.deps, allowed: 'all' as const, smtp: null, baseUrl: () => hub.baseUrl };
   return {
     ...h,
     sender: new NotificationSender(sent, (error) => assert.fail(String(error))),
@@ -318,6 +324,81 @@ test('an address that was sealed with another key stops its channel, which can b
   assert.match((await h.own())[0]?.failure ?? '', /save it again/);
   assert.equal((await h.add({ channelId: channel.channelId })).channel.failure, null);
 });
+
+/** A job that Ada enqueued, and Grace, an owner of the workspace with another channel. */
+async function startEscalation(t: TestContext) {
+  const h = await startOutbox(t);
+  const ada = await h.add({ url: `${h.receiver.url}/ada` });
+  const { database, deps } = h.hub;
+  await database.write(h.workspaceId, async (tx) => {
+    const created_at = tx.nowMs;
+    const person_id = deps.ids('person');
+    const grace = { person_id, email: 'grace@acme.dev', name: 'Grace Hopper', created_at };
+    await insertPerson(tx, { ...grace, password_hash: '' });
+    await insertMembership(tx, {
+      ...{ workspace_id: h.workspaceId, person_id, role: 'owner', created_at },
+    });
+    const row = await readRow(h, ada.channel.channelId);
+    const own = { ...row, channel_id: deps.ids('notificationChannel'), person_id };
+    const target = { url: `${h.receiver.url}/grace`, secret: null };
+    await putChannel(tx, { ...own, sealed_target: sealTarget(target, deps.secretKey, own) });
+  });
+  const { jobId } = await h.ask(endpoints.jobs.enqueue, {
+    ...{ workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work', prompt: 'Paint it.' },
+  });
+  const { jobToken } = await h.claim();
+  const raise = async () => {
+    const body = { workspaceId: h.workspaceId, jobId, ...question };
+    const row = endpoints.uncertainties.createWithAutoPromotion;
+    return (await h.call(row, body, jobToken ?? '')).uncertaintyId;
+  };
+  return { ...h, raise, topics: () => h.receiver.messages.map(({ body }) => body.topic) };
+}
+
+test('owners are told of a question that is still open after 15 minutes', async (t) => {
+  const h = await startEscalation(t);
+  const uncertaintyId = await h.raise();
+  await h.send();
+  assert.deepEqual(h.topics(), ['ada']);
+  const waiting = (await h.told(uncertaintyId)).find(({ state }) => state === 'waiting');
+  assert.equal(waiting?.personName, 'Grace Hopper');
+  const dueMs = Date.parse(waiting.dueAt ?? '') - Date.parse(waiting.createdAt);
+  assert.equal(dueMs, 15 * MINUTE_MS);
+  h.clock.advance(15 * MINUTE_MS - 1);
+  await h.send();
+  assert.deepEqual(h.topics(), ['ada']);
+  h.clock.advance(1);
+  await h.send();
+  assert.deepEqual(h.topics(), ['ada', 'grace']);
+});
+
+test('owners are not told of a question that was answered first', async (t) => {
+  const h = await startEscalation(t);
+  const uncertaintyId = await h.raise();
+  await h.send();
+  await h.answer(uncertaintyId);
+  h.clock.advance(15 * MINUTE_MS);
+  await h.send();
+  assert.deepEqual(h.topics(), ['ada']);
+  const states = (await h.told(uncertaintyId)).map(({ state }) => state);
+  assert.deepEqual(states.toSorted(), ['sent', 'settled']);
+});
+
+test('a workspace can leave its questions to the person who enqueued the job', async (t) => {
+  const h = await startEscalation(t);
+  const never = { ask_owners_after_minutes: 0 };
+  await h.hub.database.write(h.workspaceId, async (tx) => {
+    const row = await readWorkspace(tx, h.workspaceId);
+    assert.ok(row);
+    await updateWorkspaceSettings(tx, h.workspaceId, { ...settingsOf(row), ...never });
+  });
+  const uncertaintyId = await h.raise();
+  assert.equal((await h.told(uncertaintyId)).length, 1);
+});
+
+function settingsOf({ name, content_storage, retention_days, redact_secrets }: WorkspaceRow) {
+  return { name, content_storage, retention_days, redact_secrets };
+}
 
 async function readRow({ hub, workspaceId }: Awaited<ReturnType<typeof startOutbox>>, id: string) {
   const row = await readChannel(hub.database.reader, workspaceId, id);

@@ -24,6 +24,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in t
     globalToken: null,
     allowGlobalToken: false,
     allowPrivateHosts: [],
+    smtp: null,
     s3: null,
     uploadWorkspaceBytes: 10_000_000_000,
     uploadJobBytes: 1_000_000_000,
@@ -61,6 +62,8 @@ test('an object store needs its four settings together', () => {
   });
 });
 
+const mail = { SVC_SMTP_URL: 'smtps://mail.acme.dev', SVC_MAIL_FROM: 'signalbox@acme.dev' };
+
 const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_PORT: 'http' }, 'SVC_PORT is "http"'],
   [{ SVC_PORT: '65536' }, 'SVC_PORT is "65536"'],
@@ -91,6 +94,13 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ ...s3, SVC_S3_ENDPOINT: 'https://s3.acme.dev/path' }, 'SVC_S3_ENDPOINT'],
   [{ ...s3, SVC_S3_BUCKET: 'Acme_Uploads' }, 'SVC_S3_BUCKET'],
   [{ ...s3, SVC_S3_FORCE_PATH_STYLE: '1' }, 'SVC_S3_FORCE_PATH_STYLE'],
+  [{ SVC_SMTP_URL: 'smtps://mail.acme.dev' }, 'SVC_MAIL_FROM'],
+  [{ SVC_MAIL_FROM: 'signalbox@acme.dev' }, 'SVC_SMTP_URL'],
+  [{ ...mail, SVC_MAIL_FROM: 'Signalbox <signalbox@acme.dev>' }, 'SVC_MAIL_FROM is "Signalbox'],
+  [{ ...mail, SVC_SMTP_URL: 'https://mail.acme.dev' }, 'SVC_SMTP_URL'],
+  [{ ...mail, SVC_SMTP_URL: 'smtps://ada@mail.acme.dev' }, 'SVC_SMTP_URL'],
+  [{ ...mail, SVC_SMTP_URL: 'smtps://ada:100%@mail.acme.dev' }, 'SVC_SMTP_URL'],
+  [{ ...mail, SVC_SMTP_URL: 'smtp://mail.acme.dev/path' }, 'SVC_SMTP_URL'],
   [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL is "loud"'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];
@@ -107,6 +117,21 @@ for (const [env, names] of refused) {
     );
   });
 }
+
+test('mail is encrypted, except to a server on this machine', () => {
+  const smtpOf = (url: string) => readConfig({ ...mail, SVC_SMTP_URL: url }).smtp;
+  const from = mail.SVC_MAIL_FROM;
+  assert.deepEqual(smtpOf('smtps://ada%40acme.dev:p%2F1@mail.acme.dev'), {
+    ...{ host: 'mail.acme.dev', port: 465, tls: 'tls', from },
+    auth: { user: 'ada@acme.dev', pass: 'p/1' },
+  });
+  assert.deepEqual(smtpOf('smtp://mail.acme.dev:2525'), {
+    ...{ host: 'mail.acme.dev', port: 2525, tls: 'starttls', from, auth: null },
+  });
+  assert.deepEqual(smtpOf('smtp://[::1]/'), {
+    ...{ host: '::1', port: 587, tls: 'none', from, auth: null },
+  });
+});
 
 test('an error message does not contain the password of a database address', () => {
   assert.throws(

@@ -29,7 +29,15 @@ test('settings of a workspace: requests and answers', async (t) => {
           dataPolicy: { contentStorage: 'full', retentionDays: null, redactSecrets: true },
         },
         cloudAi: { summarizeSources: false, draftDecisionAnswers: false, model: null },
+        attention: { askOwnersAfterMinutes: 15 },
       },
+    },
+    {
+      name: 'an admin leaves questions to the person who enqueued the job',
+      endpoint: update,
+      as: 'admin',
+      body: { workspaceId, attention: { askOwnersAfterMinutes: 0 } },
+      holds: { attention: { askOwnersAfterMinutes: 0 } },
     },
     {
       name: 'an admin changes one part of the data policy',
@@ -129,6 +137,7 @@ test('settings of a workspace: requests and answers', async (t) => {
   assert.deepEqual(
     updates.map(({ data }) => JSON.parse(data) as unknown),
     [
+      { ask_owners_after_minutes: { from: 15, to: 0 } },
       { retention_days: { from: null, to: 90 } },
       {
         name: { from: 'Acme', to: 'Acme & Co' },

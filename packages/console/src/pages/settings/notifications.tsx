@@ -6,7 +6,7 @@ const workspace = getRouteApi('/w/$slug');
 
 /** Where the person hears of what needs them in this workspace. */
 export function NotificationsPage() {
-  const { membership } = workspace.useRouteContext();
+  const { membership, person } = workspace.useRouteContext();
   usePageTitle('Notifications');
-  return <NotificationChannels workspaceId={membership.workspaceId} />;
+  return <NotificationChannels workspaceId={membership.workspaceId} email={person.email} />;
 }

@@ -19,6 +19,8 @@ import { ErrorNotice } from '../../parts/status/error-notice.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const RETENTION_DAYS_MAX = 36_500;
+/** A message is given up a day after its question. */
+const ASK_OWNERS_MINUTES_MAX = 720;
 
 const storages = [
   { value: 'full', word: 'The whole text' },
@@ -45,7 +47,7 @@ export function WorkspaceSettingsPage() {
 function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
   const { membership } = workspace.useRouteContext();
   const { dataPolicy, name, slug } = settings.workspace;
-  const { cloudAi } = settings;
+  const { cloudAi, attention } = settings;
   const save = useSave(membership.workspaceId);
   const fields = useFormFields({
     initial: {
@@ -56,11 +58,13 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
       summarizeSources: String(cloudAi.summarizeSources),
       draftDecisionAnswers: String(cloudAi.draftDecisionAnswers),
       model: cloudAi.model ?? '',
+      askOwnersAfterMinutes: String(attention.askOwnersAfterMinutes),
     },
     check: (values) =>
       foundFaults({
         name: findEmptyFault(values.name, 'a name for the workspace'),
         retentionDays: findDaysFault(values.retentionDays),
+        askOwnersAfterMinutes: findMinutesFault(values.askOwnersAfterMinutes),
       }),
     failure: save.error,
     send: (values) => save.mutate(values),
@@ -91,6 +95,21 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
                 ['ID', <CopyId key="id" id={settings.workspace.workspaceId} what="workspace ID" />],
               ]}
             />
+          </Sheet>
+        </Section>
+        <Section
+          title="Questions"
+          description="A question is sent to the channels of the person who enqueued its job."
+        >
+          <Sheet>
+            <div className="grid gap-4 sm:max-w-md">
+              <TextField
+                label="Tell owners too after minutes"
+                inputMode="numeric"
+                hint="If it is still open then; owners need a channel. 0: never."
+                {...fields.bind('askOwnersAfterMinutes')}
+              />
+            </div>
           </Sheet>
         </Section>
         <Section
@@ -159,6 +178,12 @@ function findDaysFault(text: string): string | undefined {
     : `Enter whole days from 1 to ${RETENTION_DAYS_MAX}, or nothing.`;
 }
 
+function findMinutesFault(text: string): string | undefined {
+  return /^\d{1,3}$/.test(text.trim()) && Number(text) <= ASK_OWNERS_MINUTES_MAX
+    ? undefined
+    : `Enter whole minutes from 0 to ${ASK_OWNERS_MINUTES_MAX}.`;
+}
+
 /** The fields of the form, all as text. */
 type FormValues = Record<
   | 'name'
@@ -167,7 +192,8 @@ type FormValues = Record<
   | 'redactSecrets'
   | 'summarizeSources'
   | 'draftDecisionAnswers'
-  | 'model',
+  | 'model'
+  | 'askOwnersAfterMinutes',
   string
 >;
 
@@ -190,6 +216,7 @@ function useSave(workspaceId: string) {
           draftDecisionAnswers: values.draftDecisionAnswers === 'true',
           model: values.model.trim() === '' ? null : values.model.trim(),
         },
+        attention: { askOwnersAfterMinutes: Number(values.askOwnersAfterMinutes) },
       }),
     onSuccess: async ({ workspace: changed }) => {
       client.setQueryData(

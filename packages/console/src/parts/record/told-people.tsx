@@ -58,9 +58,17 @@ function ToldList({ workspaceId, slug, uncertaintyId }: ToldPeopleProps) {
   );
 }
 
-function State({ told: { state, attempts, failure, endedAt, createdAt } }: { told: Notification }) {
+function State({ told }: { told: Notification }) {
+  const { state, attempts, failure, createdAt, dueAt, endedAt } = told;
   const reason = failure === null ? '' : plainText(failure);
   if (state === 'waiting') {
+    if (attempts === 0 && dueAt !== null && dueAt > createdAt) {
+      return (
+        <span>
+          is told <RelativeTime at={dueAt} />, unless it is answered
+        </span>
+      );
+    }
     return (
       <span>{attempts === 0 ? 'waits to be sent' : `tried ${attempts} times. ${reason}`}</span>
     );

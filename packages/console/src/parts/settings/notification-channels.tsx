@@ -18,14 +18,24 @@ import { ShownOnce } from './shown-once.tsx';
 type Kind = NotificationChannel['kind'];
 type Event = NotificationChannel['events'][number];
 
-const kindWords: Readonly<Record<Kind, string>> = { ntfy: 'ntfy', webhook: 'Webhook' };
+const kindWords: Readonly<Record<Kind, string>> = {
+  ntfy: 'ntfy at',
+  webhook: 'Webhook at',
+  mail: 'Mail to',
+};
 const eventWords: Readonly<Record<Event, string>> = {
   decision: 'questions',
   job_ended: 'ended jobs',
 };
 
+interface NotificationChannelsProps {
+  workspaceId: string;
+  /** The address of the person's account. */
+  email: string;
+}
+
 /** The channels of the person, with a message to try each. */
-export function NotificationChannels({ workspaceId }: { workspaceId: string }) {
+export function NotificationChannels({ workspaceId, email }: NotificationChannelsProps) {
   const query = useQuery(notificationChannelsQuery(workspaceId));
   const [isAdding, setAdding] = useState(false);
   const [signingSecret, setSigningSecret] = useState<string | null>(null);
@@ -41,9 +51,11 @@ export function NotificationChannels({ workspaceId }: { workspaceId: string }) {
         )
       }
     >
-      {isAdding && (
+      {isAdding && query.data && (
         <ChannelForm
           workspaceId={workspaceId}
+          email={email}
+          offersMail={query.data.kinds.includes('mail')}
           onCancel={() => setAdding(false)}
           onDone={(secret) => {
             setAdding(false);
@@ -70,7 +82,8 @@ export function NotificationChannels({ workspaceId }: { workspaceId: string }) {
               guide="/docs/guides/notifications"
             >
               Questions wait at the console until somebody looks. Begin with “Add a channel”: a
-              topic of ntfy reaches your phone, a webhook reaches any other program.
+              topic of ntfy reaches your phone, mail the address of your account, a webhook any
+              other program.
             </EmptyState>
           ) : (
             <Rows label="Channels">
@@ -115,7 +128,7 @@ function ChannelRow(props: { workspaceId: string; channel: NotificationChannel }
         </>
       }
       facts={[
-        `${kindWords[kind]} at ${plainText(host)}`,
+        `${kindWords[kind]} ${plainText(host)}`,
         events.map((event) => eventWords[event]).join(', '),
         failure !== null && plainText(failure),
       ]}
@@ -133,19 +146,25 @@ function ChannelRow(props: { workspaceId: string; channel: NotificationChannel }
   );
 }
 
-interface ChannelFormProps {
-  workspaceId: string;
+function kindOf(value: string): Kind {
+  return value === 'webhook' || value === 'mail' ? value : 'ntfy';
+}
+
+interface ChannelFormProps extends NotificationChannelsProps {
+  /** Whether the operator has set a mail server. */
+  offersMail: boolean;
   onCancel: () => void;
   /** With the signing secret of a webhook. */
   onDone: (signingSecret: string | null) => void;
 }
 
-const kinds = [
-  { value: 'ntfy', word: 'ntfy (phone)' },
-  { value: 'webhook', word: 'Webhook (another program)' },
-];
+const ntfyKind = { value: 'ntfy', word: 'ntfy (phone)' };
+const webhookKind = { value: 'webhook', word: 'Webhook (another program)' };
+const mailKind = { value: 'mail', word: 'Mail' };
+const NO_MAIL =
+  'For mail, the operator of this hub sets SVC_SMTP_URL and SVC_MAIL_FROM and restarts it.';
 
-function ChannelForm({ workspaceId, onCancel, onDone }: ChannelFormProps) {
+function ChannelForm({ workspaceId, email, offersMail, onCancel, onDone }: ChannelFormProps) {
   const client = useQueryClient();
   const [hears, setHears] = useState<Readonly<Record<Event, boolean>>>({
     ...{ decision: true, job_ended: false },
@@ -154,8 +173,8 @@ function ChannelForm({ workspaceId, onCancel, onDone }: ChannelFormProps) {
   const add = useMutation({
     mutationFn: (values: Readonly<Record<'name' | 'kind' | 'url' | 'secret', string>>) =>
       callHub('notificationChannels', 'put', {
-        ...{ workspaceId, showsText, name: values.name.trim(), url: values.url.trim() },
-        kind: values.kind === 'webhook' ? 'webhook' : 'ntfy',
+        ...{ workspaceId, showsText, name: values.name.trim(), kind: kindOf(values.kind) },
+        ...(values.kind !== 'mail' && { url: values.url.trim() }),
         events: (['decision', 'job_ended'] as const).filter((event) => hears[event]),
         ...(values.kind === 'ntfy' && values.secret !== '' && { secret: values.secret }),
       }),
@@ -166,31 +185,47 @@ function ChannelForm({ workspaceId, onCancel, onDone }: ChannelFormProps) {
   });
   const fields = useFormFields({
     initial: { kind: 'ntfy', name: '', url: '', secret: '' },
-    check: ({ name, url }) =>
+    check: ({ kind, name, url }) =>
       foundFaults({
         name: findEmptyFault(name, 'a name'),
-        url: /^https?:\/\/./.test(url.trim()) ? undefined : 'Enter an address with https://.',
+        url:
+          kind === 'mail' || /^https?:\/\/./.test(url.trim())
+            ? undefined
+            : 'Enter an address with https://.',
       }),
     failure: add.error,
     send: (values) => add.mutate(values),
   });
   const isNtfy = fields.values.kind === 'ntfy';
+  const isMail = fields.values.kind === 'mail';
   return (
     <Sheet>
       <form {...fields.form} className="grid gap-4 sm:max-w-md">
         {fields.failure && <ErrorNotice error={fields.failure} />}
-        <SelectInput label="Kind" options={kinds} {...fields.bind('kind')} />
-        <TextField label="Name" hint="Such as Phone." maxLength={100} {...fields.bind('name')} />
-        <TextField
-          label={isNtfy ? 'Address of the topic' : 'Address of the receiver'}
-          hint={
-            isNtfy
-              ? 'Server and topic, such as https://ntfy.sh/a-long-random-word. Subscribe to it in the app; who knows the topic can read it.'
-              : 'It gets a signed POST for each message.'
-          }
-          autoComplete="off"
-          {...fields.bind('url')}
+        <SelectInput
+          label="Kind"
+          options={[ntfyKind, ...(offersMail ? [mailKind] : []), webhookKind]}
+          hint={offersMail ? undefined : NO_MAIL}
+          {...fields.bind('kind')}
         />
+        <TextField label="Name" hint="Such as Phone." maxLength={100} {...fields.bind('name')} />
+        {isMail ? (
+          <p className="text-sm">
+            To <span className="font-medium break-all">{plainText(email)}</span>, the address of
+            your account.
+          </p>
+        ) : (
+          <TextField
+            label={isNtfy ? 'Address of the topic' : 'Address of the receiver'}
+            hint={
+              isNtfy
+                ? 'Server and topic, such as https://ntfy.sh/a-long-random-word. Subscribe to it in the app; who knows the topic can read it.'
+                : 'It gets a signed POST for each message.'
+            }
+            autoComplete="off"
+            {...fields.bind('url')}
+          />
+        )}
         {isNtfy && (
           <PasswordField
             label="Access token"
@@ -204,7 +239,7 @@ function ChannelForm({ workspaceId, onCancel, onDone }: ChannelFormProps) {
           <legend className="text-sm font-medium">Tell me when</legend>
           <CheckField
             label="A job asks"
-            hint="Jobs that you enqueued; and those of members without a channel."
+            hint="Jobs that you enqueued, those of members without a channel, and for owners what waits too long."
             checked={hears.decision}
             onChange={(decision) => setHears((now) => ({ ...now, decision }))}
           />

@@ -10,13 +10,15 @@ export const CHANNELS_MAX = 10;
 /** The notifications of a decision that are listed: the newest. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
 
-export const channelKinds = ['ntfy', 'webhook'] as const;
+export const channelKinds = ['ntfy', 'webhook', 'mail'] as const;
 export const notificationEvents = ['decision', 'job_ended'] as const;
 export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
 
 const settingFields = {
   kind: OneOf(channelKinds, {
-    description: 'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks).',
+    description:
+      'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks). mail: the ' +
+      "address of the person's account.",
   }),
   name: Text(100, { minLength: 1, description: 'Such as Phone.' }),
   events: List(
@@ -33,7 +35,7 @@ const settingFields = {
 export const NotificationChannel = Type.Object({
   channelId: Id('notificationChannel'),
   ...settingFields,
-  host: Text(300, { description: 'The host of the URL.' }),
+  host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
   ),
@@ -55,6 +57,7 @@ export const Notification = Type.Object({
   attempts: Integer(0, 1_000),
   failure: Nullable(Text(500)),
   createdAt: Timestamp(),
+  dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
 });
 export type Notification = Static<typeof Notification>;
@@ -85,11 +88,18 @@ export const notificationChannels = {
     summary: "List the person's own channels in a workspace",
     description: 'Ordered by name, without secrets.',
     request: Type.Object({ workspaceId: Id('workspace') }),
-    response: Ok({ channels: List(NotificationChannel, CHANNELS_MAX) }),
+    response: Ok({
+      channels: List(NotificationChannel, CHANNELS_MAX),
+      kinds: List(
+        OneOf(channelKinds),
+        channelKinds.length,
+        'The kinds that the hub can send by: mail if its operator has set a mail server.',
+      ),
+    }),
     errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
-      response: { ok: true, channels: [exampleChannel] },
+      response: { ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook'] },
     },
   }),
   put: defineEndpoint({
@@ -101,7 +111,7 @@ export const notificationChannels = {
     summary: "Add a channel of the person's own, or replace one",
     description:
       'Without channelId, adds a channel. The URL of an ntfy topic, or of the receiver of a ' +
-      'webhook. The secret is the access token of an ntfy topic. URL and secret are sealed at ' +
+      'webhook; mail has none. The secret is the access token of an ntfy topic. URL and secret are sealed at ' +
       'rest and never returned; absent, both stay as they are. A new webhook gets a signing ' +
       'secret, which only this answer has.',
     request: Type.Object({
@@ -173,7 +183,7 @@ export const notifications = {
           {
             ...{ personName: 'Ada Lovelace', channelName: 'Phone', kind: 'ntfy', state: 'sent' },
             ...{ attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
-            endedAt: '2026-11-02T09:00:00.400Z',
+            ...{ dueAt: null, endedAt: '2026-11-02T09:00:00.400Z' },
           },
         ],
       },

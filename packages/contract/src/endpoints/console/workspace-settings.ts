@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
-import { Id, Nullable, Ok, OneOf, Text } from '../../schema.ts';
+import { Id, Integer, Nullable, Ok, OneOf, Text } from '../../schema.ts';
 import { ModelName } from '../cloud-ai-jobs.ts';
 import { exampleIds } from '../example-ids.ts';
 import { DataPolicy, exampleWorkspace, Workspace, WorkspaceSlug } from '../workspaces.ts';
@@ -19,6 +19,20 @@ export const CloudAiSettings = Type.Object({
 });
 export type CloudAiSettings = Static<typeof CloudAiSettings>;
 
+/** The maximum of `askOwnersAfterMinutes`: a message is given up a day after its question. */
+export const ASK_OWNERS_MINUTES_MAX = 720;
+
+/** Who is told of questions that wait. */
+export const AttentionSettings = Type.Object({
+  askOwnersAfterMinutes: Integer(
+    0,
+    ASK_OWNERS_MINUTES_MAX,
+    'Minutes without an answer after which the owners are told of a question too. 0: never.',
+  ),
+});
+export type AttentionSettings = Static<typeof AttentionSettings>;
+
+const exampleAttention: AttentionSettings = { askOwnersAfterMinutes: 15 };
 const exampleCloudAi: CloudAiSettings = {
   summarizeSources: true,
   draftDecisionAnswers: false,
@@ -62,12 +76,19 @@ export const workspaceSettings = {
     response: Ok({
       workspace: Workspace,
       cloudAi: CloudAiSettings,
+      attention: AttentionSettings,
       role: OneOf(workspaceRoles),
     }),
     errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
-      response: { ok: true, workspace: exampleWorkspace, cloudAi: exampleCloudAi, role: 'owner' },
+      response: {
+        ok: true,
+        workspace: exampleWorkspace,
+        cloudAi: exampleCloudAi,
+        attention: exampleAttention,
+        role: 'owner',
+      },
     },
   }),
   update: defineEndpoint({
@@ -85,8 +106,13 @@ export const workspaceSettings = {
       name: Type.Optional(WorkspaceName),
       dataPolicy: Type.Optional(Type.Partial(DataPolicy)),
       cloudAi: Type.Optional(Type.Partial(CloudAiSettings)),
+      attention: Type.Optional(Type.Partial(AttentionSettings)),
     }),
-    response: Ok({ workspace: Workspace, cloudAi: CloudAiSettings }),
+    response: Ok({
+      workspace: Workspace,
+      cloudAi: CloudAiSettings,
+      attention: AttentionSettings,
+    }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, dataPolicy: { retentionDays: 90 } },
@@ -97,6 +123,7 @@ export const workspaceSettings = {
           dataPolicy: { ...exampleWorkspace.dataPolicy, retentionDays: 90 },
         },
         cloudAi: exampleCloudAi,
+        attention: exampleAttention,
       },
     },
   }),

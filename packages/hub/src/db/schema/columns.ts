@@ -115,7 +115,8 @@ export const allColumns = checked({
     object_key, created_by, job_id, run_id, created_at, expires_at, stored_at`,
   works: 'workspace_id, work_job_id, approval, landing_job_id, landing_conflicts, landed',
   workspaces: `workspace_id, slug, name, created_at, content_storage, retention_days,
-    redact_secrets, queue_paused_at, queue_paused_by, queue_pause_reason, created_by_operator`,
+    redact_secrets, queue_paused_at, queue_paused_by, queue_pause_reason, created_by_operator,
+    ask_owners_after_minutes`,
 });
 
 /** The same, as the columns of an alias of the table. */

@@ -9,10 +9,10 @@ export interface NotificationChannelsTable {
   person_id: string;
   kind: (typeof channelKinds)[number];
   name: string;
-  /** The host of the URL, which people see. */
+  /** The host of the URL, which people see; of mail, the address of the person. */
   host: string;
-  /** JSON `{url, secret}`, encrypted with the hub's key. */
-  sealed_target: string;
+  /** JSON `{url, secret}`, encrypted with the hub's key; null: mail has neither. */
+  sealed_target: string | null;
   /** JSON: the events that the person wants to hear of by it. */
   events: string;
   shows_text: 0 | 1;

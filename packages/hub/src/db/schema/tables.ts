@@ -30,6 +30,8 @@ export interface WorkspacesTable {
   queue_pause_reason: string | null;
   /** 0: a person created it at the console. */
   created_by_operator: Flag;
+  /** Minutes without an answer after which the owners are told of a question too; 0: never. */
+  ask_owners_after_minutes: number;
 }
 
 export interface PeopleTable {

@@ -7,7 +7,7 @@ export const notificationTables = [
     kind TEXT NOT NULL,
     name TEXT NOT NULL,
     host TEXT NOT NULL,
-    sealed_target TEXT NOT NULL,
+    sealed_target TEXT,
     events TEXT NOT NULL,
     shows_text INTEGER NOT NULL,
     failure TEXT,

@@ -11,7 +11,8 @@ export const peopleTables = [
     queue_paused_at BIGINT,
     created_by_operator INTEGER NOT NULL DEFAULT 1,
     queue_paused_by TEXT,
-    queue_pause_reason TEXT
+    queue_pause_reason TEXT,
+    ask_owners_after_minutes INTEGER NOT NULL DEFAULT 15
   ) WITHOUT ROWID`,
   `CREATE TABLE hub_settings (
     name TEXT NOT NULL PRIMARY KEY,
