@@ -342,7 +342,7 @@ export function readCommit(git: GitOptions, name: string): Promise<string | null
   return askGit(['rev-parse', '--verify', '--quiet', '--end-of-options', wanted], git);
 }
 
-/** A branch of the clone; that of the origin if it continues the clone's, or if there is no other. */
+/** A branch of the clone; that of the origin if it continues the clone's, or is the only one. */
 export async function newerOf(
   git: GitOptions,
   here: string | null,

@@ -143,7 +143,7 @@ async function commitMerge(
   return (await runGit(args, { ...git, exactEnv, input })).trim();
 }
 
-/** No tool has begun, so there is nobody who could ask: the person reads what to do. */
+/** No tool has begun, so none could use an answer: the person reads what to do. */
 function conflict(
   { claimed }: JobWork,
   before: readonly BasePart[],

@@ -191,7 +191,7 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
   return work;
 }
 
-/** A job that names a branch begins and lands there, whatever is configured for the others. */
+/** A job that names a branch begins and lands there, and not where the others do. */
 function repositoryFor({ baseBranch }: Job, repository: RepositoryMapping): RepositoryMapping {
   if (baseBranch === undefined) return repository;
   const { into: _, ...landing } = repository.landing ?? {};

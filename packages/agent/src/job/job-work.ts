@@ -47,7 +47,7 @@ export interface Round {
   branch: WorkBranch | null;
   /** Of a review: the commit that it reviews. */
   beginSha?: string;
-  /** What the work was built on, if its branch is continued and that is known. */
+  /** The base of the work, if its branch is continued and the base is known. */
   buildsOn?: BuildsOn;
   /** For a tool that continues its session. */
   news: string;

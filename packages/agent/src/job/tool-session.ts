@@ -27,7 +27,7 @@ interface SessionRecord {
   isPromptTold: boolean;
   /** The commit that the worktree began with; null: there is no worktree yet. */
   baseSha: string | null;
-  /** What it was built on. */
+  /** The base of the work, for its evidence. */
   buildsOn?: BuildsOn;
   /** Commits at which attempts of the job have left its branch in the clone. */
   published: string[];

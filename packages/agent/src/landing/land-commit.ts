@@ -108,7 +108,7 @@ function requireApprovedHead({ branch, approval }: ApprovedWork, head: string | 
   throw new JobFailure('execution', 'branch_moved', `${why}. ${way}, then land it again.`);
 }
 
-/** A work that builds on another one would land that as well, which nobody has approved. */
+/** A work that builds on another one would land that as well, without an approval. */
 async function requireLanded(
   work: JobWork,
   git: GitOptions,

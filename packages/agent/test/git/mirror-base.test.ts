@@ -31,7 +31,7 @@ async function setup(t: TestContext) {
   };
 }
 
-test('jobs begin with the default branch of the origin, whatever is checked out', async (t) => {
+test('jobs begin with the default branch of the origin, not with what is checked out', async (t) => {
   const { clone, origin, commit, refresh, landsIn } = await setup(t);
   const own = commit(clone, 'Not pushed');
   git(clone, 'switch', '--quiet', '--create', 'feature');

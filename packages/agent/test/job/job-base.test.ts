@@ -75,7 +75,7 @@ test('a job begins with the commit of the job that it depends on', async (t) => 
   assert.equal(named.baseSha, second.commitSha);
   // A round that has continued it counts.
   const { workspaceId, client } = h;
-  // What its tool is told of the earlier rounds is no script.
+  // The history of the earlier rounds follows, and is no script.
   const message = 'echo 5 > five.txt; exit';
   const { job } = await client.jobs.continue({ workspaceId, jobId: secondId, message });
   const round = await h.done(job.jobId);

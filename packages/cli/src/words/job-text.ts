@@ -128,8 +128,8 @@ export function branchText({ evidence }: Pick<Job, 'evidence'>): string | null {
 }
 
 /**
- * What the job was built on, as its agent has found it, or what it was told to build on. Null: it
- * was told nothing, and has not begun.
+ * The base of a job, as its agent has found it, or as the job names it. Null: it names none, and
+ * has not begun.
  */
 export function baseText({ evidence, base }: Pick<Job, 'evidence' | 'base'>): string | null {
   const told = evidence?.buildsOn as Partial<BuildsOn> | undefined;

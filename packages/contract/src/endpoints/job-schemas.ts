@@ -146,7 +146,7 @@ export type SharedPatch = Static<typeof SharedPatch>;
 /** The most jobs on which one can depend. */
 export const DEPENDENCIES_MAX = 100;
 
-/** What a job was built on, as its agent has found it. */
+/** The base of a job, as its agent has found it. */
 export const BuildsOn = Type.Object({
   commitSha: Text(64, { description: 'The commit that the work began with.' }),
   branch: Type.Optional(

@@ -119,7 +119,7 @@ function JobLinks({ slug, job }: { slug: string; job: Job }) {
 
 const SHA_CHARS = 12;
 
-/** What the work began with, as its agent has found it, or what the job was told to build on. */
+/** The base of a job, as its agent has found it, or as the job names it. */
 function baseOf(slug: string, { evidence, base }: Job) {
   const { buildsOn } = readEvidence(evidence ?? {});
   if (buildsOn === undefined) {
