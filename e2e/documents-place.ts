@@ -76,7 +76,8 @@ function makeStandIn(bin: string, name: string, stream: string): void {
   const path = join(bin, name);
   // Asked for its version, it is not in a job.
   const writeNotes = '[ -z "$SIGNALBOX_JOB_ID" ] || cat >> NOTES.md';
-  const probe = '[ "$1" = sandbox ] && exit 0';
+  const inner = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"';
+  const probe = `if [ "$1" = sandbox ]; then ${inner}; fi`;
   const lines = ['#!/bin/sh', probe, writeNotes, `cat "$(dirname "$0")/${stream}"`, ''];
   writeFileSync(path, lines.join('\n'));
   chmodSync(path, 0o755);

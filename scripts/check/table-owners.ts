@@ -40,7 +40,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   runs: ['runs', 'run_milestones'],
   tokens: ['tokens'],
   triggers: ['triggers', 'trigger_firings'],
-  uncertainties: ['uncertainties', 'resolutions'],
+  uncertainties: ['uncertainties', 'resolutions', 'decision_rules'],
   uploads: ['uploads', 'upload_extracts', 'upload_objects', 'upload_usage'],
   workspaces: ['workspaces', 'cloud_ai_settings'],
 };

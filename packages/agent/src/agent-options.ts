@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Executor } from './executors/executor.ts';
 import type { RepositoryMapping } from './git/git-mirror.ts';
 import type { HubClient } from './hub-client.ts';
+import type { Proof, Rung } from './isolation/rungs.ts';
 
 /** A repository that an agent works on, with what differs from the agent's own settings. */
 export interface AgentRepository extends RepositoryMapping {
@@ -47,6 +48,15 @@ export interface AgentOptions {
    * agent keeps. The agent must be root or have the capabilities for it. Default: the agent's own.
    */
   runAs?: string | undefined;
+  /**
+   * The agent claims nothing unless this rung holds for its tools; `wrap` also wraps their
+   * processes. Default: it claims with what holds, and says what that is.
+   */
+  isolation?: Rung | undefined;
+  /** Paths that wrapped processes may read, beside what they need anyway. */
+  readable?: readonly string[] | undefined;
+  /** The person's login and other files that no tool is to read. */
+  privatePaths?: readonly string[] | undefined;
   /** Worktrees that are kept for later jobs, of each repository. Default: `maxConcurrentJobs`. */
   warmWorktrees?: number | undefined;
   /** Limit of the output kept for one job; default 256 MiB. */
@@ -84,6 +94,8 @@ export interface RunningAgent {
   readonly machineFingerprint: string;
   /** The version that the coding tool prints; null when it prints none. */
   readonly toolVersion: string | null;
+  /** How the tools are kept from the machine, as the agent has tried. */
+  readonly proof: Proof;
   /** Sentences on what may answer the coding tools before the agent's own rules. */
   readonly toolWarnings: readonly string[];
   /** IDs of the jobs held now. */

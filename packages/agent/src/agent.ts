@@ -9,6 +9,8 @@ import { silentLogger } from './agent-events.ts';
 import { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 import { systemClock } from './clock.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
+import { openIsolation, proveAtStart } from './isolation/isolation.ts';
+import { mergeProofs } from './isolation/rungs.ts';
 import { startJobWork } from './job/held-jobs.ts';
 import type { JobSettings } from './job/job-work.ts';
 import { sharesOnRequest } from './job/patch-sharing.ts';
@@ -16,7 +18,14 @@ import { recoverState } from './job/recovery.ts';
 import { createHubClient, Lifecycle, withLockedState } from './lifecycle.ts';
 import { openOutbox } from './loops/outbox.ts';
 import { createOfferedTools } from './offered-tools.ts';
-import { admitUser, checkReach, findToolUser, type ToolUser } from './process/tool-user.ts';
+import { cleanEnvironment } from './process/environment.ts';
+import {
+  admitUser,
+  checkReach,
+  environmentOf,
+  findToolUser,
+  type ToolUser,
+} from './process/tool-user.ts';
 import { createReportingClient } from './report-calls.ts';
 import { readMachineFingerprint, type StateDirectory } from './state-directory.ts';
 
@@ -30,16 +39,14 @@ import { readMachineFingerprint, type StateDirectory } from './state-directory.t
  * @throws {ExecutorMissingError} the coding tool is not on the PATH.
  * @throws {ExecutorLoginError} the coding tool is not logged in.
  * @throws {ExecutorSandboxError} its sandbox does not work.
+ * @throws {IsolationError} the tools are not kept from the machine as asked.
  * @throws {TypeError} an option is invalid.
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
   const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
   const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
-  const tools = await checkTools(options, env, toolUser);
-  const [first] = tools;
-  assert.ok(first, 'an agent has a tool');
-  const [executor, tool] = first;
+  const checked = await checkTools(options, env, toolUser);
   return withLockedState(options.stateDir, async (state, lock) => {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
@@ -48,6 +55,19 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const abandonedKeys = abandoned.map(({ key }) => key);
     logger.info('The state directory is ready.', { abandonedKeys, replayedKeys });
     const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
+    const isolation = await openIsolation(options.isolation ?? null, env, toolUser, clock, {
+      agentPaths: [state.path, ...(options.privatePaths ?? [])],
+      clones: options.repositories.map(({ path }) => path),
+      readable: options.readable ?? [],
+    });
+    const place = { state, env: environmentOf(toolUser, cleanEnvironment(env, token)) };
+    const tools = new Map<Executor, ExecutorTool>();
+    for (const [each, found] of checked) {
+      tools.set(each, { ...found, proof: await proveAtStart(isolation, each, place) });
+    }
+    const [first] = tools;
+    assert.ok(first, 'an agent has a tool');
+    const [executor, tool] = first;
     const client = createReportingClient(
       options.client ?? createHubClient('signalbox-agent', options),
       clock,
@@ -55,6 +75,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const settings: JobSettings = {
       ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
       ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },
+      isolation,
       canWrite: options.capabilities?.canWrite ?? true,
       warmWorktrees: options.warmWorktrees ?? slots,
     };
@@ -76,6 +97,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     return {
       machineFingerprint,
       toolVersion: tool.version,
+      proof: mergeProofs([...tools.values()].flatMap(({ proof }) => proof ?? [])),
       toolWarnings: [...new Set([...tools.values()].flatMap(({ warnings = [] }) => warnings))],
       heldJobIds: () => lifecycle.heldJobIds(),
       drain: () => lifecycle.drain(),

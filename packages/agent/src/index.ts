@@ -76,6 +76,8 @@ export {
 } from './executors/permissions/permission-policy.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
 export type { HubClient } from './hub-client.ts';
+export { diagnoseWrap } from './isolation/isolation.ts';
+export { IsolationError, type Proof, type Rung } from './isolation/rungs.ts';
 export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';
 export {

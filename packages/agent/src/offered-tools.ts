@@ -62,6 +62,7 @@ export async function createOfferedTools({
       return {
         name: nameOf(one),
         ...(tool.version === null ? {} : { version: tool.version.slice(0, VERSION_CHARS_MAX) }),
+        ...(tool.proof === undefined ? {} : { isolation: [...tool.proof.rungs] }),
         ...(model === '' || model.length > MODEL_CHARS_MAX ? {} : { model }),
         ...(known === null ? {} : { models: fitting(known.models) }),
         ...(tools.size === 1 ? {} : { repoIds: own.map(({ repoId }) => repoId) }),

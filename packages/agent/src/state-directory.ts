@@ -14,7 +14,8 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  *                 evidence.git/, worktree/ and tool/, which belong to the tool and have its
  *                 result.json, and
  *                 notes/, where programs of the agent write beside the tool (report.ndjson),
- *                 and attachments/, the files of the job
+ *                 and attachments/, the files of the job, and private/, the home directory and
+ *                 the temporary files of wrapped processes
  * sessions/<work>/ the worktree of a job whose tool has sessions, over all its attempts here:
  *                 session.json, worktree/, evidence.git/, attachments/
  * works/<work>.json  the session of a work whose last round has ended, for the next one
@@ -64,6 +65,8 @@ export interface JobDirectory {
   readonly worktree: string;
   /** The files that are attached to the job. The tool only reads them. */
   readonly attachments: string;
+  /** Has the home directory and the temporary files of wrapped processes. */
+  readonly privateDir: string;
 }
 
 /**
@@ -109,6 +112,7 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     evidenceDir: join(path, 'evidence.git'),
     worktree: join(path, 'worktree'),
     attachments: join(path, 'attachments'),
+    privateDir: join(path, 'private'),
   };
 }
 

@@ -281,6 +281,19 @@ test('as many worktrees are kept as jobs run at a time, unless the file says oth
   assert.equal((await planAgent({}, place.env)).warmWorktrees.value, 0);
 });
 
+test('isolation is a rung, and paths to read need a wrap', async () => {
+  assert.equal((await planAgent({}, place.env)).isolation.from, 'default');
+  await configure('isolation: wrap', 'readable: [~/.npmrc, tools]');
+  const { isolation, readable } = await planAgent({}, place.env);
+  assert.deepEqual(isolation, { value: 'wrap', from: `${defaultConfigFile(place.env)}:1` });
+  assert.deepEqual(
+    readable.map(({ value }) => value),
+    [join(homedir(), '.npmrc'), join(defaultConfigFile(place.env), '../tools')],
+  );
+  assert.match(mistakesOf('isolation: moat')[0] ?? '', /isolation must be one of auto, user, tool/);
+  assert.match(mistakesOf('readable: [~/.npmrc]')[0] ?? '', /readable needs isolation: wrap/);
+});
+
 test('values of the environment are not shown', async () => {
   await configure('environment: {API_KEY: hidden}');
   const rows = rowsOf(await planAgent({}, place.env));

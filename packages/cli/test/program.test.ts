@@ -56,6 +56,24 @@ test('the first help is one screen of what a person needs every day', async () =
   assert.equal((await place.run(['--help'])).stdout, stdout);
 });
 
+test('doctor says whether tools can be wrapped, and if not, why', async () => {
+  const bin = join(place.directory, 'wrap-bin');
+  mkdirSync(bin);
+  const env = { PATH: `${bin}:/usr/bin:/bin` };
+  const findIt = async () => {
+    const { stdout } = await place.run(['doctor', '--json'], { env });
+    const { findings } = JSON.parse(stdout) as { findings: { name: string }[] };
+    return findings.find(({ name }) => name === 'Isolation');
+  };
+  const words = 'bwrap: No permissions to create a new namespace';
+  const script = `#!/bin/sh\necho "${words}" >&2; exit 1\n`;
+  writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+  assert.deepEqual(await findIt(), {
+    ...{ name: 'Isolation', state: 'missing' },
+    message: `bubblewrap does not work here: ${words}`,
+  });
+});
+
 test('the complete help names every command and every exit code', async () => {
   const { stdout, exitCode } = await place.run(['help', '--all']);
   assert.equal(exitCode, exitCodes.ok);

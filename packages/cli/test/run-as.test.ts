@@ -119,7 +119,10 @@ describe('run-as', { skip }, () => {
     assert.match(text, new RegExp(`I am ${USER_ID} in \\S+ as daemon`));
     assert.ok(!text.includes('LEAK'), text.match(/LEAK[^"]*/)?.[0]);
     assert.equal(job.message, 'as a user of its own');
-    const { commitSha, changedFiles, verdict, checks, reported } = job.evidence;
+    const { commitSha, changedFiles, verdict, checks, reported, executor } = job.evidence;
+    const proved = ['agent-files', 'processes'];
+    assert.deepEqual(executor.isolation, { rungs: ['user'], proved, user: USER });
+    assert.match(agent.stdout, /Isolation +user\. Tried: it cannot read the login and the state/);
     // The agent's commit is checked out, and the index is that of the commit.
     assert.equal(verdict, 'verified', JSON.stringify(checks));
     assert.deepEqual(reported, [{ check: 'own', outcome: 'passed' }]);

@@ -1,6 +1,7 @@
 import type { Agent, StandingCommand } from '@signalbox/contract';
 import { expect, test } from 'vitest';
 import { commandOutlook, commandWords, pauseWords } from '../src/format/agent-words.ts';
+import { isolationWords } from '../src/format/tool-words.ts';
 
 const standing: StandingCommand = {
   ...{ command: 'drain', number: 1, state: 'asked', reason: null, askedBy: 'usr_1' },
@@ -60,4 +61,20 @@ test('a pause is named with its reason until it is over, unless the agent is off
   const pause = { code: 'usage_limit', message: 'Try later.', until, tool: 'claude' };
   const pauses = [{ ...pause, repoIds: ['repo_1'] }];
   expect(pauseWords(agent({}, { capabilities: { pauses } }), nowMs)?.tool).toBe('claude');
+});
+
+test.each([
+  [[], ''],
+  [[{ name: 'claude' }], ''],
+  [[{ name: 'claude', isolation: ['user', 'wrap'] }], 'user and wrap'],
+  [[{ name: 'claude', isolation: [] }], 'none'],
+  [
+    [
+      { name: 'claude', isolation: [] },
+      { name: 'codex', isolation: ['tool'] },
+    ],
+    'claude: none, codex: tool',
+  ],
+])('the isolation of the tools %j is said as %s', (tools, words) => {
+  expect(isolationWords(agent({}, { capabilities: { tools } }))).toBe(words);
 });

@@ -50,6 +50,19 @@ test('the card shows each check, and the output of one that failed', async () =>
   expect(box.textContent).not.toContain('Check npm run lint');
 });
 
+test('the card says what kept the tool from the machine, and nothing that it was not told', async () => {
+  const isolation = { rungs: ['wrap'], proved: ['writes', 'end'], user: 'ada' };
+  const box = await cardOf({ ...commit, executor: { isolation } });
+  expect(box.textContent).toContain('Isolation: wrap, as ada. Tried: it cannot write outside of');
+  const none = { rungs: [], proved: [], user: 'ada' };
+  const open = await cardOf({ ...commit, executor: { isolation: none } });
+  expect(open.textContent).toContain('Isolation: none: the tool can do what its user can, as ada');
+  for (const told of [undefined, 'wrap', { rungs: 'wrap' }, { rungs: [1], proved: [] }]) {
+    const silent = await cardOf({ ...commit, executor: { isolation: told } });
+    expect(silent.textContent).not.toContain('Isolation');
+  }
+});
+
 test('the card links the pull request, but never to a script', async () => {
   const url = 'https://git.acme.test/acme/api/pull/7';
   const box = await cardOf({ ...commit, pushedTo: 'origin', pullRequestUrl: url });

@@ -2,6 +2,7 @@ import type { Endpoint } from './endpoint.ts';
 import { account } from './endpoints/console/account.ts';
 import { auditLog } from './endpoints/console/audit-log.ts';
 import { chatTeams } from './endpoints/console/chat-teams.ts';
+import { decisionRules } from './endpoints/console/decision-rules.ts';
 import { deviceApprovals } from './endpoints/console/device-approvals.ts';
 import { firstOwner } from './endpoints/console/first-owner.ts';
 import { integrationSecrets } from './endpoints/console/integration-secrets.ts';
@@ -40,6 +41,7 @@ export const consoleEndpoints = {
   mailAccounts,
   notificationChannels,
   notifications,
+  decisionRules,
   auditLog,
   triggerSettings,
   chatTeams,

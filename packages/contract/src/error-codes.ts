@@ -79,6 +79,7 @@ export const errorCodes = {
     'The sign-in link was used or has expired; run `signalbox up` again for a new one.',
   ],
   MAIL_ACCOUNT_NOT_FOUND: [400, 'No such mail account in this workspace.'],
+  RULE_NOT_FOUND: [400, 'There is no such rule in this workspace.'],
   CHANNEL_NOT_FOUND: [400, 'You have no such channel in this workspace.'],
   TOKEN_NOT_FOUND: [400, 'No such active token in this workspace, or it belongs to someone else.'],
   LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],

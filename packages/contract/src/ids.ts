@@ -30,6 +30,7 @@ export const idPrefixes = {
   mailAccount: 'mail',
   notificationChannel: 'chn',
   notification: 'ntf',
+  decisionRule: 'rule',
   request: 'req',
 } as const;
 

@@ -95,6 +95,7 @@ const kindWords: Record<IdKind, string> = {
   mailAccount: 'mail account',
   notificationChannel: 'notification channel',
   notification: 'notification',
+  decisionRule: 'rule',
   request: 'request',
 };
 

@@ -12,6 +12,11 @@ export function askedTool(requirements: unknown): string {
   return textOf(fieldsOf(requirements).tool);
 }
 
+/** The rung of isolation that a job asks for; '' without one. */
+export function askedIsolation(requirements: unknown): string {
+  return textOf(fieldsOf(requirements).isolation);
+}
+
 /** A setting that a job asks for, or else that of the agent's configuration. */
 export function askedSetting(
   name: 'model' | 'effort',

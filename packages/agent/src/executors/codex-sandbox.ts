@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import type { Wrap } from '../isolation/bubblewrap.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { environmentOf, identityOf, type ToolUser } from '../process/tool-user.ts';
 import { ExecutorSandboxError } from './executor.ts';
@@ -9,6 +10,15 @@ const WORDS_CHARS_MAX = 500;
 /** Codex's own notes about itself, before what went wrong. */
 const noise = /^WARNING: /;
 
+type CodexCommand = readonly [file: string, ...args: string[]];
+type CodexMode = 'read-only' | 'workspace-write';
+
+/** Starts programs in the sandbox of Codex, as Codex starts those of its model. */
+export function inCodexSandbox([codex, ...first]: CodexCommand, mode: CodexMode): Wrap {
+  const args = [...first, 'sandbox', '-c', `sandbox_mode="${mode}"`, '--'];
+  return (command) => ({ file: codex, args: [...args, command.file, ...command.args] });
+}
+
 /**
  * Runs `true` in the sandbox of Codex. Codex does not say that its sandbox is broken: each command
  * of a job would fail, and the job would be done.
@@ -17,17 +27,16 @@ const noise = /^WARNING: /;
  * @throws {ExecutorSandboxError} with the words of the sandbox.
  */
 export async function checkCodexSandbox(
-  codex: readonly [file: string, ...args: string[]],
-  mode: 'read-only' | 'workspace-write',
+  codex: CodexCommand,
+  mode: CodexMode,
   { env, user }: { env: NodeJS.ProcessEnv; user: ToolUser | null },
 ): Promise<void> {
-  const [file, ...first] = codex;
-  const args = [...first, 'sandbox', '-c', `sandbox_mode="${mode}"`, '--', 'true'];
+  const { file, args } = inCodexSandbox(codex, mode)({ file: 'true', args: [] });
   const limits = { timeout: PROBE_MS_MAX, killSignal: 'SIGKILL', cwd: tmpdir() } as const;
   const clean = environmentOf(user, cleanEnvironment(env, undefined));
   const options = { ...limits, env: clean, ...identityOf(user) };
   const problem = await new Promise<string | null>((resolve) => {
-    const child = execFile(file, args, options, (error, _stdout, stderr) => {
+    const child = execFile(file, [...args], options, (error, _stdout, stderr) => {
       if (error === null) return resolve(null);
       const words = stderr.split('\n').filter((line) => line.trim() !== '' && !noise.test(line));
       resolve((words.join(' ') || error.message).slice(0, WORDS_CHARS_MAX));

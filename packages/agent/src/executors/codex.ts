@@ -1,6 +1,6 @@
 import { askedSetting } from './asked-tool.ts';
 import { createCodexReader } from './codex-reader.ts';
-import { checkCodexSandbox } from './codex-sandbox.ts';
+import { checkCodexSandbox, inCodexSandbox } from './codex-sandbox.ts';
 import { codexServerSettings } from './codex-server.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
@@ -41,6 +41,7 @@ function serverArgs(server: JobServer, request: ExecutorRequest): string[] {
 /** Runs Codex non-interactively: `codex exec --json` prints one event per line. */
 export function createCodexExecutor(options: CodexExecutorOptions = {}): Executor {
   const { model, sandbox = 'workspace-write', jobServer } = options;
+  let found: string | null = null;
   return {
     name: 'codex',
     tool: 'codex',
@@ -55,12 +56,21 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       if (sandbox !== 'danger-full-access') {
         await checkCodexSandbox([file], sandbox, { env, user });
       }
+      found = file;
       const version = await readVersion(file, env);
       const warning = untestedText('codex', version);
       return { version, warnings: warning === null ? [] : [warning] };
     },
+    ownSandbox(isReadOnly) {
+      if (found === null) throw new Error('ownSandbox is called after check');
+      const mode = isReadOnly ? 'read-only' : sandbox;
+      return mode === 'danger-full-access'
+        ? null
+        : { wrap: inCodexSandbox([found], mode), env: {} };
+    },
     plan(request) {
-      const mode = request.isReadOnly ? 'read-only' : sandbox;
+      const own = request.isReadOnly ? 'read-only' : sandbox;
+      const mode = request.isSandboxOff ? 'danger-full-access' : own;
       const args = ['exec', '--json', '--sandbox', mode, ...unattended];
       args.push('--add-dir', request.toolFiles);
       if (jobServer !== undefined) args.push(...serverArgs(jobServer, request));

@@ -1,4 +1,4 @@
-import type { Job, Usage } from '@signalbox/contract';
+import type { AskedAction, Job, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { ProcessExit } from '../process/process-run.ts';
@@ -15,6 +15,8 @@ export interface ConversationHost {
   readonly cwd: string;
   /** The job may read but not change files. */
   readonly isReadOnly: boolean;
+  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  readonly isSandboxOff: boolean;
   readonly repository: RepositoryMapping;
   /** The environment of the tool. */
   readonly env: NodeJS.ProcessEnv;
@@ -145,6 +147,8 @@ export interface Question {
   prompt: string;
   context: string;
   options: readonly QuestionOption[];
+  /** The action that it is about, for rules of people; null: no rule may answer. */
+  action: AskedAction | null;
 }
 
 export interface QuestionOption {

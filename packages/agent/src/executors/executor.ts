@@ -1,4 +1,6 @@
 import type { Job, Usage } from '@signalbox/contract';
+import type { OwnSandbox } from '../isolation/bubblewrap.ts';
+import type { Proof } from '../isolation/rungs.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { OfferedModels } from './asked-tool.ts';
 import type { ConversationHost } from './conversation.ts';
@@ -25,6 +27,8 @@ export interface Executor {
   modelOf?(requirements: Job['requirements']): string;
   /** The models that jobs may ask for; null while they are not known, so that any may be. */
   offeredModels?(): OfferedModels | null;
+  /** Runs a program in the tool's own sandbox. Called after `check`; null: it has none. */
+  ownSandbox?(isReadOnly: boolean): OwnSandbox | null;
   /** Whether the tool reports its cost, so that a job ends when it has spent its budget. */
   reportsCost?(): boolean;
   /** Returns how to run the tool for one job. */
@@ -38,6 +42,8 @@ export interface ExecutorTool {
   version: string | null;
   /** Sentences for the person who starts the agent about the permissions of the tool. */
   warnings?: readonly string[];
+  /** How it is kept from the machine, as the agent has tried at its start. */
+  proof?: Proof;
 }
 
 export interface ExecutorRequest {
@@ -54,6 +60,8 @@ export interface ExecutorRequest {
   attachments?: string;
   /** The job may read but not change files. */
   isReadOnly: boolean;
+  /** The tool's own sandbox does not work in the wrap, which stands for it. */
+  isSandboxOff?: boolean;
   /** The environment of the tool. */
   env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */

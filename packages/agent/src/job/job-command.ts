@@ -6,6 +6,7 @@ import { beginsAgain } from '../executors/tool-prompt.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
+import { wrapOf } from './job-isolation.ts';
 import { composePrompt } from './job-prompt.ts';
 import { describeExit } from './job-result.ts';
 import type { JobWork } from './job-work.ts';
@@ -27,7 +28,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
-    ...{ env: work.env, holdMs },
+    ...{ env: work.env, holdMs, isSandboxOff: work.isSandboxOff ?? false },
     redact: (text) => work.redactor.redact(text),
     ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });
@@ -49,6 +50,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   work.exit = await runProcess({
     file: plan.file,
     args: plan.args,
+    wrap: wrapOf(work),
     cwd,
     env: { ...work.env, ...plan.env },
     user: work.settings.toolUser,

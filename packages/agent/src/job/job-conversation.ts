@@ -7,6 +7,7 @@ import { createLineFilter } from '../process/line-filter.ts';
 import { findProcess } from '../process/process-list.ts';
 import { runProcess } from '../process/process-run.ts';
 import type { StopReason } from './attempt.ts';
+import { wrapOf } from './job-isolation.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { HubMessages } from './messages.ts';
@@ -31,6 +32,7 @@ export async function runConversation(
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
     ...{ job: claimed.job, cwd, clock, session, redact, note },
+    isSandboxOff: work.isSandboxOff ?? false,
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
     promptText: composePrompt(claimed.job, work.directory, work.round?.history),
     nextPromptText: composePrompt(claimed.job, work.directory, work.round?.news),
@@ -79,6 +81,7 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
   const exited = runProcess({
     ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
     env: { ...work.env, ...start.env },
+    wrap: wrapOf(work),
     user: settings.toolUser,
     directory: work.directory.worktree,
     stdin: (stdin) => started.resolve(stdin),

@@ -6,6 +6,7 @@ import { withoutToken } from '../process/environment.ts';
 import { runProcess } from '../process/process-run.ts';
 import { readToolFile } from '../process/tool-file.ts';
 import type { ToolUser } from '../process/tool-user.ts';
+import { wrapOf } from './job-isolation.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
 /** In order of execution. */
@@ -28,16 +29,17 @@ const sourceScript =
  * all later steps, as with Buildkite's agent. Programs in other languages are run directly. A
  * failing hook fails the job.
  *
- * @param user that the hook runs as: of the tool, if the hook runs among the tool's files.
+ * @param isOfTool the hook runs among the tool's files, and so as the tool does.
  */
 export async function runHook(
   work: JobWork,
   name: HookName,
   cwd: string,
-  user: ToolUser | null = null,
+  isOfTool = false,
 ): Promise<void> {
   const file = await findHook(work.settings.hooksDir, name);
   if (file === null) return;
+  const user = isOfTool ? work.settings.toolUser : null;
   const random = randomBytes(12).toString('hex');
   const environmentFile = join(work.directory.notes, `environment-${random}`);
   const isShell = await isShellScript(file);
@@ -47,6 +49,7 @@ export async function runHook(
     args: isShell ? shell : [],
     cwd,
     env: work.env,
+    wrap: isOfTool ? wrapOf(work) : null,
     user,
     mark: work.mark,
     directory: work.directory.worktree,

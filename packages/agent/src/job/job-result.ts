@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import type { ChildJob, CommentFate, JobOutcome, OutcomeReason } from '@signalbox/contract';
 import { passingFailures, type ToolFailure } from '../executors/tool-failure.ts';
@@ -143,6 +144,7 @@ export function completionOf(
       version: settings.tool.version,
       ...work.executorReport?.tool,
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...isolationOf(work),
       ...(mode === undefined ? {} : { mode }),
       ...(listed.denied === undefined ? {} : { denied: clean(listed.denied) }),
       ...(listed.unasked === undefined ? {} : { unasked: clean(listed.unasked) }),
@@ -166,6 +168,22 @@ export function completionOf(
     ...(commentFates.length === 0 ? {} : { commentFates: [...commentFates] }),
     ...(work.session === undefined ? {} : { messagesDelivered: [...work.session.messages.told] }),
   };
+}
+
+/** Absent: the job has ended before its tool could begin. */
+function isolationOf({ proof, settings: { toolUser } }: JobWork) {
+  if (proof === undefined) return {};
+  const { rungs, proved } = proof;
+  return { isolation: { rungs, proved, user: toolUser?.name ?? userName() } };
+}
+
+/** A user may have no name, as in a container. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.geteuid?.() ?? 'unknown');
+  }
 }
 
 /** Returns a job of an unmapped repository to the queue at once; another agent may serve it. */

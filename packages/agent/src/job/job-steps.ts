@@ -16,6 +16,7 @@ import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
 import { runHook } from './job-hooks.ts';
+import { isolateJob } from './job-isolation.ts';
 import { composePrompt } from './job-prompt.ts';
 import {
   ENVIRONMENT_RETRY,
@@ -43,6 +44,7 @@ const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<
   ['run the environment hook', (work) => runHook(work, 'environment', work.directory.path)],
   ['run the pre-checkout hook', (work) => runHook(work, 'pre-checkout', work.directory.path)],
   ['create the worktree', checkOut],
+  ['isolate the tool', isolateJob],
   ['set up the worktree', setUpWorktree],
   ['run the pre-command hook', runPreCommandHook],
   ['run the command', (work) => runCommand(work, work.directory.worktree)],
@@ -208,11 +210,11 @@ async function addReview(
 
 /** The tool's files are in its worktree, so hooks that run there do so as the tool's user. */
 export async function runPreCommandHook(work: JobWork): Promise<void> {
-  await runHook(work, 'pre-command', work.directory.worktree, work.settings.toolUser);
+  await runHook(work, 'pre-command', work.directory.worktree, true);
 }
 
 async function runPostCommandHook(work: JobWork): Promise<void> {
   const { code, signal } = work.exit ?? { code: null, signal: null };
   work.env = { ...work.env, SIGNALBOX_COMMAND_EXIT_STATUS: String(code ?? signal ?? '') };
-  await runHook(work, 'post-command', work.directory.worktree, work.settings.toolUser);
+  await runHook(work, 'post-command', work.directory.worktree, true);
 }

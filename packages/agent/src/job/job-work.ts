@@ -6,6 +6,9 @@ import type { Worktree } from '../git/git-worktree.ts';
 import { type WarmWorktrees, warmWorktreesOf } from '../git/warm-worktrees.ts';
 import type { WorkBranch } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
+import type { Wrap } from '../isolation/bubblewrap.ts';
+import type { Isolation } from '../isolation/isolation.ts';
+import type { Proof } from '../isolation/rungs.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { RoundReview } from '../review/comment-fates.ts';
@@ -34,6 +37,7 @@ export interface JobSettings {
   holdMs: number;
   /** The user that tools run as; null: the agent's own. */
   toolUser: ToolUser | null;
+  isolation: Isolation;
   /** Worktrees that are kept for later jobs, of each repository. */
   warmWorktrees: number;
   /** False: all jobs of this agent are read-only. */
@@ -93,6 +97,12 @@ export interface JobWork {
   buildsOn?: BuildsOn;
   /** Its worktree began at the base of the repository, and not with commits of another job. */
   beginsAtBase?: boolean;
+  /** How its processes start, once its worktree is there; null: as they are. */
+  wrap?: Wrap | null;
+  /** The tool's own sandbox does not work in the wrap. */
+  isSandboxOff?: boolean;
+  /** How they are kept from the machine. */
+  proof?: Proof;
   /** Absent: its set-up has not ended. */
   setupEnd?: SetupEnd;
   /** Its set-up has begun, so there is something to tear down. */

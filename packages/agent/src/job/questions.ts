@@ -1,4 +1,4 @@
-import type { Uncertainty } from '@signalbox/contract';
+import type { AskedAction, Uncertainty } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import {
   HoldOverError,
@@ -158,6 +158,8 @@ function withHistory(question: Question, earlier: Uncertainty | undefined): Ques
   const label = earlier.options.find((option) => option.value === value)?.label ?? value;
   return {
     ...question,
+    // A person has to know this, so no rule answers.
+    action: null,
     prompt: `${question.prompt} (it may have run already)`,
     context:
       `A tool was given an answer to this before in this job: ${label}. If that allowed it, it ` +
@@ -170,13 +172,14 @@ function baseOf(actionKey: string): string {
 }
 
 function bodyOf(
-  { prompt, context, kind, actionKey, options }: Question,
+  { prompt, context, kind, actionKey, options, action }: Question,
   { workspaceId, jobId, agentId, claimGeneration }: Attempt,
   redact: (text: string) => string,
 ) {
   const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
   return {
     ...{ workspaceId, jobId, agentId, claimGeneration, kind, actionKey },
+    ...(action !== null && isPlain(action) && { action }),
     prompt: clean(prompt, PROMPT_BYTES_MAX),
     context: clean(context, CONTEXT_BYTES_MAX),
     // Silence is never consent: no value is assumed, and there is no deadline.
@@ -186,6 +189,11 @@ function bodyOf(
       ...(description === undefined ? {} : { description: clean(description, 2_000) }),
     })),
   };
+}
+
+/** Whether people see its texts as they are: rules compare nothing that looks otherwise. */
+function isPlain({ kind, words, allow = '', refuse = '' }: AskedAction): boolean {
+  return [kind, ...words, allow, refuse].every((text) => cleanText(text) === text);
 }
 
 function recordOf({ actionKey, kind, options }: Question, uncertaintyId: string): QuestionRecord {

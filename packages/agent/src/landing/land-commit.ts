@@ -4,6 +4,7 @@ import { type Mirror, mirrorOf, withMirror } from '../git/git-mirror.ts';
 import { branchOf, createWorktree } from '../git/git-worktree.ts';
 import { readKept } from '../job/job-commit.ts';
 import { runHook } from '../job/job-hooks.ts';
+import { isolateJob } from '../job/job-isolation.ts';
 import { runPreCommandHook } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
 import { setUp } from '../setup/set-up.ts';
@@ -274,6 +275,7 @@ async function prove(
     warmWorktreesFor(work),
     signal,
   );
+  await isolateJob(work);
   await setUp(work, true);
   await runPreCommandHook(work);
   const { checks, gaps } = await proveCommit(work, work.worktree, startSha, resultSha);

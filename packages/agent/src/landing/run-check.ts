@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { CheckOutcome, EvidenceCheck } from '@signalbox/contract';
+import { wrapOf } from '../job/job-isolation.ts';
 import type { JobWork } from '../job/job-work.ts';
 import { fitText, lastLinesOf, tailOf } from '../job/text-limits.ts';
 import { withoutToken } from '../process/environment.ts';
@@ -68,6 +69,7 @@ async function runLimited(
       args: ['-c', `exec 2>&1; ${command}`],
       cwd: work.directory.worktree,
       env: withoutToken(work.env, claimed.jobToken),
+      wrap: wrapOf(work),
       user: settings.toolUser,
       mark: work.mark,
       directory: work.directory.worktree,

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../clock.ts';
+import type { Wrap } from '../isolation/bubblewrap.ts';
 import { type ProcessTree, stopTree } from './process-tree.ts';
 import { identityOf, type ToolUser } from './tool-user.ts';
 
 export interface ProcessOptions {
   file: string;
   args: readonly string[];
+  /** Keeps the process from what is on the machine; null: nothing does. */
+  wrap: Wrap | null;
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** The user that the process runs as; null: the agent's own. */
@@ -54,7 +57,8 @@ const OUTPUT_DRAIN_MS = 2_000;
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessExit> {
   const { clock, signal } = options;
-  const child = spawn(options.file, options.args, {
+  const { file, args } = options.wrap === null ? options : options.wrap(options);
+  const child = spawn(file, args, {
     cwd: options.cwd,
     env: options.env,
     ...identityOf(options.user),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import type { ToolCall } from '@signalbox/contract';
+import { wrapOf } from '../job/job-isolation.ts';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
 import { reasonLineOf } from '../job/reason-line.ts';
 import { tailOf } from '../job/text-limits.ts';
@@ -172,6 +173,7 @@ async function runLine(
     args: ['-c', `exec 2>&1; ${command}`],
     cwd,
     env: work.env,
+    wrap: wrapOf(work),
     user: settings.toolUser,
     mark: work.mark,
     directory: directory.worktree,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join, relative } from 'node:path';
 import test from 'node:test';
 import { readKeptSettings } from '../../src/executors/claude-settings.ts';
@@ -26,7 +27,7 @@ function playStream(parts: Setup, tool: string, stream: string, exitCode = 0) {
     `#!/bin/sh
 if [ "$1" = --version ]; then echo "${tool} 9.9.9"; exit 0; fi
 if [ "$1" = auth ]; then echo '{"loggedIn": true}'; exit 0; fi
-if [ "$1" = sandbox ]; then exit 0; fi
+if [ "$1" = sandbox ]; then while [ "$1" != -- ]; do shift; done; shift; exec "$@"; fi
 printf '%s\\n' "$@" > ${parts.directory}/arguments
 printf '%s' "$SIGNALBOX_REPORT_FILE" > ${parts.directory}/report
 cat > ${parts.directory}/input
@@ -83,6 +84,7 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     ...{ name: 'claude', tool: 'claude' },
     version: 'claude 9.9.9',
     sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
+    isolation: { rungs: [], proved: [], user: userInfo().username },
     mode: 'acceptEdits',
     warnings: [
       'claude 9.9.9 was not tested with this agent, 2.1.332 was: its permissions may differ.',

@@ -1,10 +1,12 @@
 import {
   type BuildsOn,
+  describeIsolation,
   isJobBase,
   type Job,
   type JobStatus,
   type ListedJob,
   type OutcomeReason,
+  readIsolation,
   type Usage,
 } from '@signalbox/contract';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -153,6 +155,12 @@ export function toolText({ evidence }: Pick<Job, 'evidence'>): string | null {
   if (typeof name !== 'string') return null;
   const number = typeof version === 'string' ? `, ${version}` : '';
   return `${name}${number}${typeof sessionId === 'string' ? `, session ${sessionId}` : ''}`;
+}
+
+/** How the tool was kept from the machine; null if the evidence does not say. */
+export function isolationText({ evidence }: Pick<Job, 'evidence'>): string | null {
+  const told = readIsolation(evidence);
+  return told === null ? null : describeIsolation(told);
 }
 
 /** The commands that the tool may not run, and what would allow them; null if it ran all. */

@@ -10,6 +10,8 @@ const actionWords: Readonly<Record<string, string>> = {
   'chat-team.remove': 'disconnected a chat team',
   'chat-team.rename': 'renamed a chat team',
   'context-item.remove': 'removed an item of the context',
+  'decision-rule.create': 'made an answer a rule',
+  'decision-rule.revoke': 'revoked a rule',
   'device.approve': 'approved the login of a machine',
   'device.deny': 'denied the login of a machine',
   'first-owner.create': 'created the first owner',

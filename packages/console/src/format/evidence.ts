@@ -1,4 +1,10 @@
-import type { CheckOutcome, Evidence, Verdict } from '@signalbox/contract';
+import {
+  type CheckOutcome,
+  describeIsolation,
+  type Evidence,
+  readIsolation,
+  type Verdict,
+} from '@signalbox/contract';
 import { branchOf } from './job-actions.ts';
 
 export interface ShownCheck {
@@ -58,6 +64,8 @@ export interface KnownEvidence {
   secretsIn: string[];
   /** The commands that the tool was not allowed to run. */
   denied: string[];
+  /** How the tool was kept from the machine, in a line. */
+  isolation: string | undefined;
   reported: ReportedCheck[];
   attachments: AttachedFile[];
 }
@@ -93,6 +101,7 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     filesOmitted: numberOf(fields.changedFilesOmitted) ?? 0,
     secretsIn: textsOf(fields.secretsIn),
     denied: isObject(fields.executor) ? textsOf(fields.executor.denied) : [],
+    isolation: isolationOf(evidence),
     reported: listOf(fields.reported).filter(isObject).map(readReported),
     attachments: listOf(fields.attachments).filter(isObject).flatMap(readAttached),
   };
@@ -107,6 +116,11 @@ function readBase({ commitSha, branch, jobs }: Fields): ShownBase {
       return jobId === undefined ? [] : [{ jobId, commitSha: textOf(part.commitSha) }];
     }),
   };
+}
+
+function isolationOf(evidence: Evidence): string | undefined {
+  const told = readIsolation(evidence);
+  return told === null ? undefined : describeIsolation(told);
 }
 
 function readReported(fields: Fields): ReportedCheck {

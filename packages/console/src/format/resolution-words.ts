@@ -17,10 +17,11 @@ export function awaitsAnswer(job: AskingJob): boolean {
 
 /** Who resolved the question and how, as the beginning of a sentence: `Ada answered`. */
 export function resolverWords(
-  { mode, createdBy }: Pick<Resolution, 'mode' | 'createdBy'>,
+  { mode, createdBy, ruleId }: Pick<Resolution, 'mode' | 'createdBy' | 'ruleId'>,
   { isMine = false }: { isMine?: boolean } = {},
 ): string {
   if (createdBy === null) return mode === 'dismissed' ? 'The job ended' : 'The deadline passed';
+  if (ruleId !== undefined) return `A rule of ${isMine ? 'yours' : plainText(createdBy)} answered`;
   const who = isMine ? 'You' : plainText(createdBy);
   if (mode === 'dismissed') return `${who} dismissed the question`;
   if (mode === 'assumed') return `${who} accepted the assumed value`;
@@ -54,7 +55,7 @@ export function effectWords(
 
 /** An earlier resolution that a later one replaced: `Ada answered “8080”`. */
 export function replacedWords(
-  resolution: Pick<Resolution, 'mode' | 'value' | 'createdBy'>,
+  resolution: Pick<Resolution, 'mode' | 'value' | 'createdBy' | 'ruleId'>,
 ): string {
   const { mode, value } = resolution;
   const words = resolverWords(resolution);

@@ -21,6 +21,22 @@ export function toolsWords({ capabilities: { tools = [] } }: Pick<Agent, 'capabi
   return plainText(tools.map((tool) => toolWords({ ...tool, tool: tool.name })).join(', '));
 }
 
+/**
+ * What keeps the tools of an agent from its machine, as it has tried; empty if it does not say, as
+ * an older one.
+ */
+export function isolationWords({
+  capabilities: { tools = [] },
+}: Pick<Agent, 'capabilities'>): string {
+  const told = tools.flatMap(({ name, isolation }) =>
+    isolation === undefined ? [] : [{ name, words: isolation.join(' and ') || 'none' }],
+  );
+  const different = new Set(told.map(({ words }) => words));
+  const [only] = different;
+  if (different.size < 2) return plainText(only ?? '');
+  return plainText(told.map(({ name, words }) => `${name}: ${words}`).join(', '));
+}
+
 /** A tool and a model, as far as they are known. */
 export function toolWords({
   tool,

@@ -77,6 +77,9 @@ export function EvidenceCard({ job }: { job: Job }) {
       {look && <p className="text-muted">{look.meaning}</p>}
       <Secrets files={evidence.secretsIn} />
       <Denied commands={evidence.denied} />
+      {evidence.isolation !== undefined && (
+        <p className="text-muted">Isolation: {plainText(evidence.isolation)}</p>
+      )}
       {checks.length > 0 && <Checks checks={checks} />}
       {gaps.length > 0 && <Gaps gaps={gaps} />}
       <ReportedChecks checks={evidence.reported} />

@@ -5,7 +5,7 @@ import { agentQuery, nameOfAgent, peopleQuery } from '../api/fleet-queries.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { commandOutlook, commandWords, pauseWords } from '../format/agent-words.ts';
 import { plainText } from '../format/text.ts';
-import { toolsWords } from '../format/tool-words.ts';
+import { isolationWords, toolsWords } from '../format/tool-words.ts';
 import { CopyId } from '../parts/form/copy-button.tsx';
 import { BackLink, innerLinkClasses } from '../parts/page/page-parts.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
@@ -198,6 +198,7 @@ function AgentFacts({ agent }: { agent: Agent }) {
         ['Jobs at a time', capabilities.maxConcurrentJobs ?? 'No limit'],
         ['May write', capabilities.canWrite ? 'Yes' : 'No'],
         ['Tools', toolsWords(agent)],
+        ['Isolation', isolationWords(agent)],
         ['Models', plainText((capabilities.models ?? []).join(', '))],
         ['Labels', plainText(labels.map(([name, value]) => `${name}=${value}`).join(', '))],
         ['ID', <CopyId key="id" id={agent.agentId} what="agent ID" />],

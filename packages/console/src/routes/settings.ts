@@ -1,6 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router';
 import { contextItemsQuery, uploadsQuery } from '../api/data-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
+import { rulesQuery } from '../api/rule-queries.ts';
 import { sessionsQuery } from '../api/session-queries.ts';
 import {
   type AuditFilters,
@@ -111,6 +112,14 @@ const dataRoute = createRoute({
   component: lazyPage(() => import('../pages/settings/data.tsx'), 'DataPage'),
 });
 
+const rulesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/rules',
+  loader: ({ context: { client, membership } }) =>
+    readFirst(client, rulesQuery(membership.workspaceId)),
+  component: lazyPage(() => import('../pages/settings/rules.tsx'), 'RulesPage'),
+});
+
 const notificationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/notifications',
@@ -160,6 +169,7 @@ export const settingsRoutes = [
     eventsRoute,
     connectionsRoute,
     dataRoute,
+    rulesRoute,
     notificationsRoute,
     accountRoute,
     auditRoute,

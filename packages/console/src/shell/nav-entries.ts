@@ -32,6 +32,7 @@ export const settingsPages = [
   { to: '/w/$slug/settings/tokens', word: 'Service tokens' },
   { to: '/w/$slug/settings/machines', word: 'Machines' },
   { to: '/w/$slug/settings/triggers', word: 'Triggers' },
+  { to: '/w/$slug/settings/rules', word: 'Rules' },
   { to: '/w/$slug/settings/events', word: 'Events' },
   { to: '/w/$slug/settings/connections', word: 'Connections' },
   { to: '/w/$slug/settings/data', word: 'Data' },

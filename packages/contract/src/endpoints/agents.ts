@@ -41,6 +41,13 @@ export const AgentTool = Type.Object({
         'its first session only.',
     ),
   ),
+  isolation: Type.Optional(
+    List(
+      Text(64),
+      20,
+      'The rungs that keep it from the machine: user, tool, wrap. The agent has tried each.',
+    ),
+  ),
   repoIds: Type.Optional(
     List(Id('repository'), 1_000, 'The repositories it is for. Absent: all that the agent serves.'),
   ),

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { isolationRungs } from '../isolation.ts';
 import {
   Defaulted,
   Id,
@@ -83,6 +84,9 @@ export const RequiredCapabilities = Type.Object({
   canWrite: Type.Optional(Type.Boolean()),
   writeRequired: Type.Optional(Type.Boolean()),
   networkRequired: Type.Optional(Type.Boolean()),
+  isolation: Type.Optional(
+    OneOf(isolationRungs, { description: 'The tool must be kept from the machine by this rung.' }),
+  ),
   labels: Type.Optional(Labels('The agent needs all of them.')),
 });
 export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
@@ -90,7 +94,8 @@ export type RequiredCapabilities = Static<typeof RequiredCapabilities>;
 export const Requirements = Type.Union([Text(TEXT_CHARS_MAX), JsonObject()], {
   description:
     'Plain text is for the agent to read. An object, or JSON text of one, lists the required ' +
-    'capabilities: executionMode, tool, model, models, canWrite, writeRequired, networkRequired, labels.',
+    'capabilities: executionMode, tool, model, models, canWrite, writeRequired, networkRequired, ' +
+    'isolation, labels.',
 });
 
 /** The judgement of a job's checks on its commit. */

@@ -96,6 +96,31 @@ const ActionKey = Text(128, {
     'question is taken at most once, and dies with the job.',
 });
 
+export const ACTION_WORDS_MAX = 200;
+const OptionValue = Text(2_000, { minLength: 1 });
+
+/** An action of a tool, in a form that rules compare. */
+export const AskedAction = Type.Object(
+  {
+    kind: Text(40, { minLength: 1, description: 'Such as execute, edit or fetch.' }),
+    words: Type.Array(Text(4_000), {
+      minItems: 1,
+      maxItems: ACTION_WORDS_MAX,
+      description:
+        'The words of a command line that runs one program with exactly these words. Otherwise one ' +
+        'text: the whole line, the path, or the address.',
+    }),
+    allow: Type.Optional(OptionValue),
+    refuse: Type.Optional(OptionValue),
+  },
+  {
+    description:
+      'Only from agents, with actionKey: what the tool wants to do, and which of the options allow ' +
+      'and refuse it once. A rule may answer such a question.',
+  },
+);
+export type AskedAction = Static<typeof AskedAction>;
+
 export const CreateUncertaintyRequest = Type.Object({
   workspaceId: Id('workspace'),
   runId: Type.Optional(
@@ -107,6 +132,7 @@ export const CreateUncertaintyRequest = Type.Object({
   agentId: Type.Optional(Id('agent', 'With claimGeneration: the agent that holds the job.')),
   claimGeneration: Type.Optional(ClaimGeneration),
   actionKey: Type.Optional(ActionKey),
+  action: Type.Optional(AskedAction),
   ...askedFields,
   context: Defaulted(
     Text(TEXT_CHARS_MAX, { description: 'Background for the person who answers.' }),
@@ -148,6 +174,9 @@ export const Resolution = Type.Object(
       }),
     ),
     createdAt: Timestamp(),
+    ruleId: Type.Optional(
+      Id('decisionRule', 'The rule of that person that answered. Absent: they did it themselves.'),
+    ),
   },
   { description: 'One answer to an uncertainty.' },
 );
@@ -193,6 +222,7 @@ export const Uncertainty = Type.Object(
     resolvedAt: Nullable(Timestamp('When the resolution that applies was added.')),
     actionKey: Nullable(ActionKey),
     takenAt: Nullable(Timestamp('When an agent took the answer for the action that it is about.')),
+    action: Type.Optional(AskedAction),
   },
   {
     description:

@@ -15,6 +15,7 @@ export type Act =
   | 'audit.read'
   | 'mail-account.manage'
   | 'notification.manage-own'
+  | 'decision-rule.manage'
   | 'trigger.manage'
   | 'chat-team.manage'
   | 'upload.delete'
@@ -38,6 +39,7 @@ const rolesByAct: Record<Act, readonly Role[]> = {
   'audit.read': administrators,
   'mail-account.manage': administrators,
   'notification.manage-own': everyRole,
+  'decision-rule.manage': ['owner', 'admin', 'member'],
   'trigger.manage': administrators,
   'chat-team.manage': administrators,
   'upload.delete': administrators,

@@ -128,9 +128,9 @@ function inheritRequirements(
     if (child.requirements === undefined) return inherited;
     throw invalidField(path, 'must be an object, because the job has requirements of its own');
   }
-  const { executionMode, tool, model, models, canWrite, writeRequired } = told;
+  const { executionMode, tool, model, models, isolation, canWrite, writeRequired } = told;
   // Agents offer only what their person has configured, so a tool that is chosen here is one of it.
-  const asked = { executionMode, tool, canWrite, writeRequired };
+  const asked = { executionMode, tool, isolation, canWrite, writeRequired };
   const hasModels = 'model' in own || 'models' in own;
   const labels = { ...told.labels, ...(own.labels as RequiredCapabilities['labels']) };
   const narrowed = {

@@ -16,6 +16,8 @@ export interface Needs {
   models?: string[];
   write?: true;
   network?: true;
+  /** A rung that its tool for the repository of the lane has. */
+  isolation?: string;
   /** The agent needs all of them. */
   labels?: Record<string, string>;
 }
@@ -76,13 +78,14 @@ function needsOfAsked(kind: JobKind, asked: RequiredCapabilities): Needs {
     ...(models.length === 0 ? {} : { models: [...models].sort() }),
     ...(write ? { write: true } : {}),
     ...(asked.networkRequired === true ? { network: true } : {}),
+    ...(asked.isolation === undefined ? {} : { isolation: asked.isolation }),
     ...(asked.labels === undefined ? {} : { labels: sortKeys(asked.labels) }),
   };
 }
 
 /** Whether a lane requires no more than writing and the network, of which few lanes can be made. */
-export function isPlain({ executionMode, tool, models, labels }: Needs): boolean {
-  return [executionMode, tool, models, labels].every((need) => need === undefined);
+export function isPlain({ executionMode, tool, models, isolation, labels }: Needs): boolean {
+  return [executionMode, tool, models, isolation, labels].every((need) => need === undefined);
 }
 
 /**
@@ -103,19 +106,21 @@ export function meetsNeeds(capabilities: AgentCapabilities, needs: Needs, repoId
   );
 }
 
-/** Whether an agent offers a tool, and one of some models with it. */
+/** Whether an agent offers a tool, one of some models and a rung of isolation with it. */
 function hasTool(
   { tools = [], models: named = [] }: AgentCapabilities,
-  { tool, models }: Needs,
+  { tool, models, isolation }: Needs,
   repoId: string,
 ): boolean {
-  if (tool === undefined && models === undefined) return true;
+  if (tool === undefined && models === undefined && isolation === undefined) return true;
   // An agent that names models alone makes model calls, or has no tool that it reports.
-  if (tool === undefined && models?.some((model) => named.includes(model))) return true;
+  const isModelNamed = models?.some((model) => named.includes(model)) ?? false;
+  if (tool === undefined && isolation === undefined && isModelNamed) return true;
   return tools.some(
     (offered) =>
       (tool === undefined || offered.name === tool) &&
       (offered.repoIds?.includes(repoId) ?? true) &&
+      (isolation === undefined || (offered.isolation?.includes(isolation) ?? false)) &&
       (models === undefined || models.some((model) => offered.models?.includes(model) ?? true)),
   );
 }
@@ -137,7 +142,8 @@ export function describeLacking(
 }
 
 function splitNeeds(needs: Needs): [string, Needs][] {
-  const { write, network, executionMode, tool, models, labels } = needs;
+  const { write, network, executionMode, tool, models, isolation, labels } = needs;
+  const ofTool = tool === undefined ? {} : { tool };
   return [
     ...(write ? [['canWrite', { write }] satisfies [string, Needs]] : []),
     ...(network ? [['canUseNetwork', { network }] satisfies [string, Needs]] : []),
@@ -151,9 +157,12 @@ function splitNeeds(needs: Needs): [string, Needs][] {
       : [
           [
             `${models.length === 1 ? 'model' : 'a model of'} ${models.join(', ')}`,
-            { models, ...(tool === undefined ? {} : { tool }) },
+            { models, ...ofTool },
           ] satisfies [string, Needs],
         ]),
+    ...(isolation === undefined
+      ? []
+      : [[`isolation ${isolation}`, { isolation, ...ofTool }] satisfies [string, Needs]]),
     ...Object.entries(labels ?? {}).map(([name, value]): [string, Needs] => [
       `label ${name}=${value}`,
       { labels: { [name]: value } },

@@ -9,6 +9,7 @@ import { requireClaim } from '../queue/leased-work.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { answerByRule, findRule } from './answer-by-rule.ts';
 import { recordWait } from './hand-over.ts';
 import {
   alikeKeyOf,
@@ -61,11 +62,18 @@ export async function createUncertainty(
       row.alike_key = alikeKeyOf(row);
       await insertUncertainty(tx, row);
       if (record !== null) await recordWait(tx, record);
-      const isRequested = row.decision_request_id !== null;
-      if (isRequested) await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
+      await requestAnswer(deps, tx, row);
       return answerOf(row);
     }),
   );
+}
+
+/** Has a rule answer a decision request, or tells people of it. */
+async function requestAnswer(deps: HubDeps, tx: Tx, row: UncertaintyRow): Promise<void> {
+  if (row.decision_request_id === null) return;
+  const rule = await findRule(tx, row);
+  if (rule !== undefined) await answerByRule(deps, tx, row, rule);
+  else await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
 }
 
 /**
@@ -82,7 +90,7 @@ function inputOfTool(
       'With a job token, only people answer: send onDeadline keep_waiting.',
     );
   }
-  if (asked.actionKey !== undefined) {
+  if (asked.actionKey !== undefined || asked.action !== undefined) {
     throw new HubError('NOT_ALLOWED', 'Only the agent of a job asks about actions: no actionKey.');
   }
   return { ...asked, jobId, agentId: asked.agentId ?? agentId };
@@ -130,8 +138,11 @@ async function readAsker(
 /** The same question, asked before about the same action, whose answer is not taken yet. */
 async function findKnownAction(
   tx: Tx,
-  { workspaceId, jobId, actionKey }: CreateInput,
+  { workspaceId, jobId, actionKey, action, kind }: CreateInput,
 ): Promise<UncertaintyRow | undefined> {
+  if (action !== undefined && (actionKey === undefined || kind !== 'approval')) {
+    throw invalidField('/action', 'needs actionKey, and kind approval');
+  }
   if (actionKey === undefined) return undefined;
   if (jobId === undefined) throw invalidField('/jobId', 'is required with actionKey');
   return await readUntakenAction(tx, workspaceId, jobId, actionKey);
@@ -204,5 +215,6 @@ function makeRow(
     taken_at: null,
     taken_by_agent_id: null,
     alike_key: null,
+    action: input.action === undefined ? null : JSON.stringify(input.action),
   };
 }

@@ -56,7 +56,7 @@ async function dismissAll(
     await appendResolution(tx, {
       ...{ workspace_id, uncertainty_id, resolution_id: ids('resolution'), mode: 'dismissed' },
       ...{ value: '', confidence: 1, commit_sha: null, created_by_job_id: jobId },
-      ...{ created_by: null, created_by_id: null, created_at: tx.nowMs, is_held: 0 },
+      ...{ created_by: null, created_by_id: null, created_at: tx.nowMs, is_held: 0, rule_id: null },
     });
     await updateTaken(tx, question, null);
     await runHooks(hooks.onDecisionResolved, deps, tx, question);

@@ -1,4 +1,5 @@
 import type {
+  AskedAction,
   ListedUncertainty,
   Resolution,
   Uncertainty,
@@ -71,6 +72,7 @@ export function presentUncertainty(
     resolvedAt: nullableTimestampOf(row.resolved_at),
     actionKey: row.action_key,
     takenAt: nullableTimestampOf(row.taken_at),
+    ...(row.action !== null && { action: JSON.parse(row.action) as AskedAction }),
   };
 }
 
@@ -121,5 +123,6 @@ function presentResolution(row: ResolutionRow): Resolution {
     createdBy: row.created_by,
     createdById: row.created_by_id,
     createdAt: timestampOf(row.created_at),
+    ...(row.rule_id !== null && { ruleId: row.rule_id }),
   };
 }

@@ -88,6 +88,8 @@ export type ResolutionDraft = Pick<
   | 'created_by'
   | 'created_by_id'
 > & {
+  /** The rule that answers. Absent: a person, or the deadline. */
+  rule_id?: string | null;
   supersede: boolean;
   /** How long it can be withdrawn; it is handed over afterwards. */
   undoMs: number;
@@ -102,7 +104,7 @@ export async function resolveUncertainty(
   deps: HubDeps,
   tx: Tx,
   row: UncertaintyRow,
-  { supersede, undoMs, ...draft }: ResolutionDraft,
+  { supersede, undoMs, rule_id = null, ...draft }: ResolutionDraft,
 ): Promise<ResolutionRow | null> {
   const { workspace_id, uncertainty_id } = row;
   const handOverAtMs = undoMs === 0 ? null : tx.nowMs + undoMs;
@@ -113,6 +115,7 @@ export async function resolveUncertainty(
     resolution_id: deps.ids('resolution'),
     created_at: tx.nowMs,
     is_held: handOverAtMs === null ? 0 : 1,
+    rule_id,
     ...draft,
   });
   if (resolution.seq > RESOLUTIONS_MAX) {

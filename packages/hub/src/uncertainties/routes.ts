@@ -1,4 +1,4 @@
-import { endpoints } from '@signalbox/contract';
+import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import type { Api } from '../http/bind.ts';
 import { decodeCursor, readPage } from '../http/paging.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -8,6 +8,7 @@ import { promoteUncertainty } from './promote.ts';
 import { countByStatus, getUncertainty, listPage } from './read.ts';
 import { addResolution } from './resolve.ts';
 import { resolveAlike } from './resolve-alike.ts';
+import { createRule, listDecisionRules, previewRule, revokeRule } from './rules.ts';
 import { takeAnswer } from './take-answer.ts';
 import { waitForAnswer } from './wait.ts';
 import { withdrawResolution } from './withdraw.ts';
@@ -15,6 +16,7 @@ import { withdrawResolution } from './withdraw.ts';
 export function bindUncertaintyRoutes(api: Api, deps: HubDeps): void {
   bindAskers(api, deps);
   bindAnswerers(api, deps);
+  bindRules(api, deps);
 }
 
 /** The calls of agents and their tools: ask, and wait for the answer. */
@@ -55,5 +57,20 @@ function bindAnswerers(api: Api, deps: HubDeps): void {
   );
   api.bind(uncertainties.withdrawResolution, async (input, { principal }) => ({
     uncertainty: await withdrawResolution(deps, principal, input),
+  }));
+}
+
+/** The calls of people at the console about rules that answer for them. */
+function bindRules(api: Api, deps: HubDeps): void {
+  const { decisionRules } = consoleEndpoints;
+  api.bind(decisionRules.list, async ({ workspaceId }, { principal }) => ({
+    rules: await listDecisionRules(deps, principal, workspaceId),
+  }));
+  api.bind(decisionRules.preview, (input, { principal }) => previewRule(deps, principal, input));
+  api.bind(decisionRules.create, async (input, { principal }) => ({
+    rule: await createRule(deps, principal, input),
+  }));
+  api.bind(decisionRules.revoke, async (input, { principal }) => ({
+    rule: await revokeRule(deps, principal, input),
   }));
 }

@@ -87,7 +87,13 @@ function uncertaintyOf(
     ...{ auto_promote_threshold: 0.7, options: '[]', recommended_value: null },
     ...{ deadline_at: null, on_deadline: 'keep_waiting', created_by: 'job', created_at: 1 },
     ...{ promoted_at: 1, resolved_at: null, answer_job_id: null, answer_seen_at: null },
-    ...{ repo_id: null, created_by_name: null, requested_by: null, hand_over_at: null },
+    ...{
+      repo_id: null,
+      created_by_name: null,
+      requested_by: null,
+      hand_over_at: null,
+      action: null,
+    },
     ...{ action_key: null, taken_at: null, taken_by_agent_id: null, alike_key: null },
     ...values,
   };

@@ -23,6 +23,7 @@ const anybody: Verdicts = {
 const signedIn: Verdicts = { ...anybody, visitor: 'SESSION_REQUIRED' };
 const everyMember: Verdicts = { ...signedIn, stranger: 'WORKSPACE_NOT_FOUND' };
 const administrators: Verdicts = { ...everyMember, member: 'NOT_ALLOWED', viewer: 'NOT_ALLOWED' };
+const deciders: Verdicts = { ...everyMember, viewer: 'NOT_ALLOWED' };
 const all = (code: ErrorCode): Verdicts =>
   Object.fromEntries(callers.map((caller) => [caller, code])) as Verdicts;
 
@@ -83,6 +84,10 @@ const verdicts: Record<string, Verdicts> = {
   consoleTriggerEnable: administrators,
   consoleTriggerDisable: administrators,
   consoleTriggerDelete: administrators,
+  consoleDecisionRuleList: everyMember,
+  consoleDecisionRulePreview: deciders,
+  consoleDecisionRuleCreate: deciders,
+  consoleDecisionRuleRevoke: deciders,
   consoleChatTeamPut: administrators,
   consoleChatTeamList: administrators,
   consoleChatTeamRemove: administrators,

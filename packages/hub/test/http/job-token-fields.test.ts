@@ -103,6 +103,7 @@ const judgements: Record<string, Record<string, Judgement>> = {
     deadlineAt: 'claim',
     onDeadline: never('assume'),
     actionKey: never('execute:git push'),
+    action: never({ kind: 'execute', words: ['git', 'push'], allow: 'yes' }),
   },
   uncertaintiesGet: { uncertaintyId: 'chosen' },
   uncertaintiesWait: { uncertaintyId: 'chosen', waitMs: 'chosen', peek: 'chosen' },

@@ -13,6 +13,7 @@ const everything = {
   canUseNetwork: true,
   models: ['m1', 'm2'],
   executionModes: ['docker', 'host'],
+  tools: [{ name: 'claude', isolation: ['user', 'wrap'] }],
   labels: { env: 'staging', os: 'linux' },
 };
 
@@ -77,15 +78,19 @@ test('a child has the requirements of its job, and may add to them', async (t) =
   const requirements = { labels: { env: 'staging' }, models: ['m1', 'm2'], mode: 'plan' };
   const other = { labels: { env: 'production', os: 'linux' }, model: 'm9', mode: 'bypass' };
   assert.deepEqual((await h.look({ requirements })).requirements, requirements);
-  const added = { ...other, networkRequired: true, executionMode: 'docker' };
+  const added = {
+    ...{ ...other, networkRequired: true, executionMode: 'docker' },
+    isolation: 'wrap',
+  };
   assert.deepEqual((await h.look({ requirements }, { requirements: added })).requirements, {
     ...requirements,
     labels: { os: 'linux', env: 'staging' },
     networkRequired: true,
     executionMode: 'docker',
+    isolation: 'wrap',
   });
-  const required = { networkRequired: true, executionMode: 'host' };
-  const loosened = { networkRequired: false, executionMode: 'docker' };
+  const required = { networkRequired: true, executionMode: 'host', isolation: 'wrap' };
+  const loosened = { networkRequired: false, executionMode: 'docker', isolation: 'user' };
   const tight = await h.look({ requirements: required }, { requirements: loosened });
   assert.deepEqual(tight.requirements, required);
   const asText = JSON.stringify(requirements);

@@ -26,6 +26,26 @@ test('capabilities decide which agent gets a job, and a queue of unmatched jobs 
   await h.refuse(jobs.enqueue, { ...bad, requirements: { executionMode: 5 } }, 'INVALID_REQUEST');
 });
 
+test('a job that asks for isolation gets an agent whose tool for the repository has it', async (t) => {
+  const h = await startQueueWorld(t);
+  const tool = { name: 'claude', isolation: ['user', 'wrap'] };
+  const add = (name: string, tools: object[]) =>
+    h.addAgent(h.home, name, { canWrite: true, tools } as Parameters<typeof h.addAgent>[2]);
+  const elsewhere = { ...tool, repoIds: [`repo_${'0'.repeat(26)}`] };
+  const open = await add('open', [{ name: 'codex' }, elsewhere, { name: 'claude', isolation: [] }]);
+  const wrapped = await add('wrapped', [tool]);
+  const { jobId } = await h.enqueue({ requirements: { isolation: 'wrap', tool: 'claude' } });
+  assert.equal((await h.claim({ agentId: open })).reason, 'no_matching_capabilities');
+  assert.equal((await h.get(jobId)).waitingFor?.reason, 'queue_position');
+  assert.equal((await h.claim({ agentId: wrapped })).jobId, jobId);
+  const { jobId: codex } = await h.enqueue({ requirements: { isolation: 'wrap', tool: 'codex' } });
+  const waits = (await h.get(codex)).waitingFor;
+  assert.equal(waits?.reason, 'no_agent_with_capabilities');
+  assert.match(waits?.message ?? '', /tool codex; isolation wrap/);
+  const bad = { workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work' as const, prompt: 'x' };
+  await h.refuse(jobs.enqueue, { ...bad, requirements: { isolation: 'moat' } }, 'INVALID_REQUEST');
+});
+
 test('an agent gets jobs only of the repositories that it serves', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, home } = h;

@@ -1,5 +1,8 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
+import { timestampOf } from '../../src/base/clock.ts';
 import { insertRepository } from '../../src/repositories/store.ts';
+import { insertUncertainty } from '../../src/uncertainties/store.ts';
+import { appendResolution } from '../../src/uncertainties/store-resolutions.ts';
 import type { Caller, ConsoleWorld } from './console-world.ts';
 import { logDeviceIn, PASSWORD } from './people.ts';
 import type { Visitor } from './visitor.ts';
@@ -68,6 +71,34 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
     }),
   );
   return { ...triggerSettings.create.example.request, workspaceId, repoId };
+};
+
+/** A question about an action that was answered, as a rule repeats it. */
+const answeredAction = async (world: ConsoleWorld) => {
+  const { hub, workspaceId } = world;
+  const { repoId } = await newTrigger(world);
+  const uncertaintyId = hub.deps.ids('uncertainty');
+  await hub.database.write(workspaceId, async (tx) => {
+    await insertUncertainty(tx, {
+      ...{ workspace_id: workspaceId, uncertainty_id: uncertaintyId, repo_id: repoId },
+      ...{ decision_request_id: null, run_id: null, job_id: null, status: 'resolved' },
+      ...{ prompt: 'May it?', kind: 'approval', context: '', confidence: 0, impact: '' },
+      ...{ reversibility: '', assumed_value: '', assumed_reasoning: '', options: '[]' },
+      ...{ auto_promote_threshold: 1, recommended_value: null, deadline_at: null },
+      ...{ on_deadline: 'keep_waiting', created_by: 'x', created_by_name: null },
+      ...{ requested_by: null, created_at: tx.nowMs, promoted_at: null, resolved_at: tx.nowMs },
+      ...{ answer_job_id: null, answer_seen_at: null, hand_over_at: null, action_key: 'a' },
+      ...{ taken_at: null, taken_by_agent_id: null, alike_key: null },
+      action: JSON.stringify({ kind: 'execute', words: ['make', 'it'], allow: 'yes' }),
+    });
+    await appendResolution(tx, {
+      ...{ workspace_id: workspaceId, uncertainty_id: uncertaintyId, mode: 'answered' },
+      ...{ resolution_id: hub.deps.ids('resolution'), value: 'yes', confidence: 1 },
+      ...{ commit_sha: null, created_by_job_id: null, created_by: null, created_by_id: null },
+      ...{ is_held: 0, created_at: tx.nowMs, rule_id: null },
+    });
+  });
+  return { workspaceId, uncertaintyId, scope: 'repository' };
 };
 
 const someTrigger = async (world: ConsoleWorld) => {
@@ -152,6 +183,19 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),
+  consoleDecisionRuleList: inWorkspace,
+  consoleDecisionRulePreview: answeredAction,
+  consoleDecisionRuleCreate: async (world) => ({
+    ...(await answeredAction(world)),
+    expiresAt: timestampOf(world.hub.clock.nowMs() + 1_000),
+  }),
+  consoleDecisionRuleRevoke: async (world) => {
+    const { decisionRules } = consoleEndpoints;
+    const expiresAt = timestampOf(world.hub.clock.nowMs() + 1_000);
+    const draft = { ...(await answeredAction(world)), scope: 'repository' as const, expiresAt };
+    const { rule } = await world.browsers.owner.call(decisionRules.create, draft);
+    return { workspaceId: world.workspaceId, ruleId: rule.ruleId };
+  },
   consoleTriggerCreate: newTrigger,
   consoleTriggerUpdate: someTrigger,
   consoleTriggerEnable: someTrigger,

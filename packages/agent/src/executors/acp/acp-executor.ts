@@ -2,7 +2,7 @@ import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { ShareChanges } from '../../landing/landing-options.ts';
 import { askedSetting, type OfferedModels } from '../asked-tool.ts';
 import { checkClaudeLogin } from '../claude-login.ts';
-import { checkCodexSandbox } from '../codex-sandbox.ts';
+import { checkCodexSandbox, inCodexSandbox } from '../codex-sandbox.ts';
 import { codexConfigWith } from '../codex-server.ts';
 import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
@@ -72,6 +72,15 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
       // Of the tool, not of its adapter.
       const version = versions[found.name as keyof typeof versions] ?? null;
       return { version, warnings: [...warnings, ...own] };
+    },
+    ownSandbox(isReadOnly) {
+      if (found?.name !== 'codex') return null;
+      const mode = isReadOnly ? found.readOnlyMode : (options.mode ?? found.mode);
+      if (mode === CODEX_WITHOUT_SANDBOX) return null;
+      const sandbox = mode === 'read-only' ? mode : 'workspace-write';
+      const wrap = inCodexSandbox([found.file, ...found.args, 'cli'], sandbox);
+      // The adapter may bring its own Codex.
+      return { wrap, env: found.env };
     },
     plan() {
       if (found === null) throw new Error('plan is called after check');
@@ -160,14 +169,17 @@ function equip(host: ConversationHost, agent: AcpAgent, server: JobServer | unde
  * the tool may do without asking, which is not for those who give jobs.
  */
 function settingsOf(
-  { job, isReadOnly }: ConversationHost,
+  { job, isReadOnly, isSandboxOff }: ConversationHost,
   agent: AcpAgent,
   options: AcpExecutorOptions,
 ): SessionSettings {
   const pick = (name: 'model' | 'effort') => askedSetting(name, job.requirements, options[name]);
   const { mode = agent.mode } = options;
   const readOnlyMode = agent.readOnlyMode ?? mode;
-  return { model: pick('model'), mode: isReadOnly ? readOnlyMode : mode, effort: pick('effort') };
+  const own = isReadOnly ? readOnlyMode : mode;
+  // Only Codex has a sandbox that may be turned off.
+  const used = isSandboxOff ? CODEX_WITHOUT_SANDBOX : own;
+  return { model: pick('model'), mode: used, effort: pick('effort') };
 }
 
 function reportOf(turn: AcpTurn, end: Awaited<ReturnType<typeof runAcpTool>>): ExecutorReport {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PermissionOption } from '@agentclientprotocol/sdk/unstable';
+import { ACTION_WORDS_MAX, type AskedAction } from '@signalbox/contract';
 import type { ConversationHost, Question, Reply } from '../conversation.ts';
+import { splitWords } from '../permissions/shell-words.ts';
 import type { ToolAction } from './tool-action.ts';
 
 /**
@@ -12,6 +14,8 @@ export type ShareApprovals = 'full' | 'command' | 'digest';
 
 type Redact = ConversationHost['redact'];
 
+/** The contract's limit of a word. */
+const WORD_CHARS_MAX = 4_000;
 const COMMAND_CHARS_MAX = 4_000;
 const CONTENT_CHARS_MAX = 40_000;
 const LABEL_CHARS_MAX = 200;
@@ -43,6 +47,7 @@ export function askAboutAction(
     kind: 'approval',
     prompt: `${tool} asks to ${verb}${summaryOf(action, share)}`,
     context: contextOf(action, share),
+    action: share === 'digest' ? null : comparableOf(wholeAction, action, options),
     options: options.map(({ optionId, name, kind }) => ({
       value: optionId,
       label: cut(
@@ -53,6 +58,41 @@ export function askAboutAction(
       meaning: kind,
     })),
   };
+}
+
+/**
+ * An action in a form that rules compare; null if a text may mean more than this action. Contents
+ * of files are no part of it: a rule is about the path.
+ *
+ * @param shown the same action without secrets. One that has a secret is like no other.
+ */
+function comparableOf(
+  action: ToolAction,
+  shown: ToolAction,
+  options: readonly PermissionOption[],
+): AskedAction | null {
+  const words = wordsOf(action);
+  if (words === null || JSON.stringify(words) !== JSON.stringify(wordsOf(shown))) return null;
+  if (words.length > ACTION_WORDS_MAX || words.some((word) => word.length > WORD_CHARS_MAX)) {
+    return null;
+  }
+  const allow = allowOnce(options)?.optionId;
+  const refusals = options.filter(({ kind }) => kind === 'reject_once');
+  const refuse = refusals.length === 1 ? refusals[0]?.optionId : undefined;
+  return {
+    ...{ kind: action.kind, words },
+    ...(allow !== undefined && { allow }),
+    ...(refuse !== undefined && { refuse }),
+  };
+}
+
+/** The words of a command that a shell runs as they are; else the whole line, path or address. */
+function wordsOf({ kind, command, paths, url, isInside }: ToolAction): string[] | null {
+  if (kind === 'execute') return command === '' ? null : (splitWords(command) ?? [command]);
+  if (kind === 'fetch') return url === '' ? null : [url];
+  const isOfFile = kind === 'edit' || kind === 'delete' || kind === 'read';
+  const [path] = paths;
+  return isOfFile && isInside && path !== undefined && paths.length === 1 ? [path] : null;
 }
 
 function withoutSecrets(action: ToolAction, redact: Redact): ToolAction {

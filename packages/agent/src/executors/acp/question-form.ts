@@ -69,6 +69,7 @@ function questionOf(
     prompt: prompt === '' ? `${tool} asks a question without words.` : prompt,
     context: context.join('\n'),
     options,
+    action: null,
   };
 }
 

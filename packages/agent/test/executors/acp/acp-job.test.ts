@@ -11,6 +11,9 @@ test('a permission that a person gives lets the tool continue', async (t) => {
   assert.ok(question);
   assert.equal(question.kind, 'approval');
   assert.equal(question.prompt, 'scripted asks to run a command: touch /tmp/x');
+  const { action } = question;
+  const words = ['touch', '/tmp/x'];
+  assert.deepEqual(action, { kind: 'execute', words, allow: 'yes', refuse: 'no' });
   assert.deepEqual(
     question.options.map(({ value, label }) => [value, label]),
     [

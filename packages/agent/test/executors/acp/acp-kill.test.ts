@@ -169,6 +169,7 @@ class KillScene {
     if (isAskedAgain) {
       const [again] = await h.questions(jobId);
       assert.ok(again);
+      assert.equal(again.action, undefined, 'no rule answers what may have run already');
       assert.match(again.prompt, /\(it may have run already\)$/);
       assert.match(again.context, /^A tool was given an answer to this before in this job: Yes\./);
       await h.answer(again, moment === acted ? 'no' : 'yes');

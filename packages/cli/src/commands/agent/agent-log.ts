@@ -23,6 +23,8 @@ export interface AgentStart {
   /** The tool of all clones; null: they have several. */
   tool: string | null;
   clones: readonly (Pick<LinkedClone, 'label' | 'path'> & { tool: string })[];
+  /** How the tools are kept from the machine. */
+  isolation: string;
   jobs: string;
   /** Sentences. */
   warnings: readonly string[];
@@ -135,7 +137,7 @@ export function createAgentLog(io: Io): AgentLog {
 }
 
 function printStart(io: Io, start: AgentStart): void {
-  const { name, session, file, tool, clones, jobs, warnings } = start;
+  const { name, session, file, tool, clones, isolation, jobs, warnings } = start;
   const { bold, dim } = io.styles;
   const { workspaceSlug, workspaceId, baseUrl } = session;
   printFields(io, [
@@ -147,6 +149,7 @@ function printStart(io: Io, start: AgentStart): void {
       const own = tool === null ? `  ${clone.tool}` : '';
       return ['Clone', `${oneLine(clone.label)}  ${dim(clone.path)}${own}`] as const;
     }),
+    ['Isolation', oneLine(isolation)],
     ['Jobs', jobs],
     ...warnings.map((warning) => ['Warning', oneLine(warning)] as const),
   ]);

@@ -1,21 +1,39 @@
 import {
   createClaudeExecutor,
   createCodexExecutor,
+  diagnoseWrap,
   type Executor,
   ExecutorLoginError,
   ExecutorMissingError,
   ExecutorSandboxError,
+  IsolationError,
 } from '@signalbox/agent';
+import { describeIsolation } from '@signalbox/contract';
 
 interface ToolFinding {
   name: string;
+  /** `missing`: not an error, but something is not available. */
   state: 'ok' | 'missing' | 'warning';
   message: string;
 }
 
-/** The coding tools on this machine: version, and whether they are logged in. */
-export function diagnoseTools(env: NodeJS.ProcessEnv): Promise<ToolFinding[]> {
-  return Promise.all([createClaudeExecutor(), createCodexExecutor()].map((e) => look(e, env)));
+/**
+ * The coding tools on this machine: version, and whether they are logged in; and whether agents can
+ * wrap them, which is tried.
+ */
+export async function diagnoseTools(env: NodeJS.ProcessEnv): Promise<ToolFinding[]> {
+  const tools = [createClaudeExecutor(), createCodexExecutor()].map((each) => look(each, env));
+  return [...(await Promise.all(tools)), await lookAtWrap(env)];
+}
+
+async function lookAtWrap(env: NodeJS.ProcessEnv): Promise<ToolFinding> {
+  const name = 'Isolation';
+  try {
+    return { name, state: 'ok', message: describeIsolation(await diagnoseWrap(env)) };
+  } catch (error) {
+    if (!(error instanceof IsolationError)) throw error;
+    return { name, state: 'missing', message: error.message };
+  }
 }
 
 async function look(executor: Executor, env: NodeJS.ProcessEnv): Promise<ToolFinding> {

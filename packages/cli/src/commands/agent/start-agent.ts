@@ -5,14 +5,17 @@ import {
   ExecutorLoginError,
   ExecutorMissingError,
   ExecutorSandboxError,
+  IsolationError,
   type LandingOptions,
   type SetupOptions,
   startAgent,
   ToolUserError,
 } from '@signalbox/agent';
+import { describeIsolation } from '@signalbox/contract';
 import { CliError } from '../../cli-error.ts';
 import { addExamples, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { configDirectory, stateDirectory } from '../../hub/config-file.ts';
 import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
 import { hideTokenVariable } from '../../hub/token-variable.ts';
 import type { Io } from '../../terminal/io.ts';
@@ -30,6 +33,7 @@ import {
 } from './config/agent-plan.ts';
 import { printPlan, rowsOf } from './config/config-text.ts';
 import type { Sourced } from './config/setting-reader.ts';
+import { adaptersDirectory } from './provide-adapter.ts';
 import { addStartOptions, type StartOptions } from './start-options.ts';
 
 /**
@@ -167,6 +171,7 @@ async function runAgent(
     hooksDir: plan.hooks?.value,
     warmWorktrees: plan.warmWorktrees.value,
     runAs: plan.runAs?.value,
+    ...isolationOf(plan, io.env),
     ...(plan.readOnly.value ? { capabilities: { canWrite: false } } : {}),
     env: io.env,
     onEvent(event) {
@@ -183,11 +188,29 @@ async function runAgent(
       ...each.clone,
       tool: each === first ? tool : describeTool(each, null),
     })),
+    isolation: describeIsolation(agent.proof),
     jobs: isOnce ? 'one, then exit' : `${plan.jobs.value} at a time`,
-    warnings: [...new Set(repositories.flatMap((each) => each.warnings)), ...agent.toolWarnings],
+    warnings: [
+      ...new Set(repositories.flatMap((each) => each.warnings)),
+      ...agent.toolWarnings,
+      ...agent.proof.broken.map(({ rung, why }) => `Isolation: ${rung} does not hold: ${why}.`),
+    ],
   });
   await signals.untilDone(agent);
   return signals.stopCode() ?? (isOnce ? log.resultCode() : exitCodes.ok);
+}
+
+/** The login, the state of all agents and their adapters are those of this person. */
+function isolationOf({ isolation, readable }: AgentPlan, env: NodeJS.ProcessEnv) {
+  const { SIGNALBOX_TOKEN_FILE: tokenFile } = env;
+  return {
+    ...(isolation.value === 'auto' ? {} : { isolation: isolation.value }),
+    readable: [adaptersDirectory(env), ...readable.map(({ value }) => value)],
+    privatePaths: [
+      ...[configDirectory(env), stateDirectory(env)],
+      ...(tokenFile === undefined ? [] : [tokenFile]),
+    ],
+  };
 }
 
 function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
@@ -259,6 +282,12 @@ function explainStart(error: unknown): unknown {
   }
   if (error instanceof ExecutorSandboxError) {
     return new CliError(exitCodes.usage, 'EXECUTOR_SANDBOX_BROKEN', error.message, {
+      cause: error,
+    });
+  }
+  if (error instanceof IsolationError) {
+    return new CliError(exitCodes.usage, 'ISOLATION_REFUSED', error.message, {
+      fix: 'To see what this machine can do: signalbox doctor',
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 import type { Resolution, Uncertainty } from '@signalbox/contract';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
 import { hasCode } from '../../api/hub-error.ts';
 import { capText, choicesOf } from '../../format/decision-words.ts';
 import {
@@ -9,6 +9,7 @@ import {
   replacedWords,
   resolverWords,
 } from '../../format/resolution-words.ts';
+import { canBeRule } from '../../format/rule-words.ts';
 import { formatAbsolute, formatClock } from '../../format/time.ts';
 import { Icon } from '../page/icon.tsx';
 import type { useDecision } from '../record/use-decision.ts';
@@ -16,6 +17,10 @@ import { ErrorNotice } from '../status/error-notice.tsx';
 import { useNow } from '../text/relative-time.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Button } from './button.tsx';
+
+const RuleDialog = lazy(async () => ({
+  default: (await import('../record/rule-dialog.tsx')).RuleDialog,
+}));
 
 const VALUE_CHARS_MAX = 1_200;
 /** Of earlier answers, the card shows a few, shortened; the audit log has all. */
@@ -156,7 +161,35 @@ function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
           Replace the answer
         </ActionButton>
       )}
+      {handOverAt === null && canBeRule(uncertainty.action, resolution) && (
+        <MakeRule uncertainty={uncertainty} disabledReason={props.disabledReason} />
+      )}
       {next}
     </div>
+  );
+}
+
+function MakeRule(props: { uncertainty: Uncertainty; disabledReason: string | undefined }) {
+  const [isOpen, setOpen] = useState(false);
+  const { action } = props.uncertainty;
+  return (
+    <>
+      <ActionButton
+        look="quiet"
+        disabledReason={props.disabledReason}
+        onClick={() => setOpen(true)}
+      >
+        Answer this from now on
+      </ActionButton>
+      {isOpen && action && (
+        <Suspense>
+          <RuleDialog
+            uncertainty={props.uncertainty}
+            action={action}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

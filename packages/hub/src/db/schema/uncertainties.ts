@@ -1,4 +1,9 @@
-import type { ResolutionMode, UncertaintyKind, UncertaintyStatus } from '@signalbox/contract';
+import type {
+  ResolutionMode,
+  RuleScope,
+  UncertaintyKind,
+  UncertaintyStatus,
+} from '@signalbox/contract';
 
 /** Questions of agents; a promoted one is a decision request. */
 export interface UncertaintiesTable {
@@ -48,6 +53,8 @@ export interface UncertaintiesTable {
   taken_by_agent_id: string | null;
   /** The same for questions that one answer may resolve together; null: none may be. */
   alike_key: string | null;
+  /** JSON `AskedAction`; null: it is about no action that rules compare. */
+  action: string | null;
 }
 
 /** All resolutions of an uncertainty; the one with the highest seq is current. */
@@ -68,9 +75,36 @@ export interface ResolutionsTable {
   /** Whether it was not handed over yet. */
   is_held: 0 | 1;
   created_at: number;
+  /** The rule of that person that answered; null: they did it themselves. */
+  rule_id: string | null;
+}
+
+/** Answers of people that also answer later questions. */
+export interface DecisionRulesTable {
+  workspace_id: string;
+  rule_id: string;
+  scope: RuleScope;
+  /** Rules of every scope are for one repository. */
+  repo_id: string;
+  run_id: string | null;
+  job_id: string | null;
+  kind: string;
+  /** JSON array. */
+  words: string;
+  is_prefix: 0 | 1;
+  verdict: 'allow' | 'refuse';
+  uncertainty_id: string;
+  created_at: number;
+  created_by: string;
+  created_by_name: string | null;
+  expires_at: number;
+  revoked_at: number | null;
+  uses: number;
+  last_used_at: number | null;
 }
 
 export interface UncertaintySchema {
   uncertainties: UncertaintiesTable;
   resolutions: ResolutionsTable;
+  decision_rules: DecisionRulesTable;
 }

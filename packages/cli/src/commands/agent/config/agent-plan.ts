@@ -6,6 +6,7 @@ import {
   CHECK_LIMIT_MS_DEFAULT,
   type CheckCommand,
   type LandingWay,
+  type Rung,
 } from '@signalbox/agent';
 import { configDirectory } from '../../../hub/config-file.ts';
 import { canAskPeople, type Permissions, type ToolChoice } from '../choose-executor.ts';
@@ -57,6 +58,10 @@ export interface AgentPlan {
   timeLimit: Sourced<number>;
   hooks?: Sourced<string> | undefined;
   runAs?: Sourced<string> | undefined;
+  /** `auto`: what holds with the other settings. */
+  isolation: Sourced<Rung | 'auto'>;
+  /** Paths that a wrapped tool may read, beside what it needs anyway. */
+  readable: readonly Sourced<string>[];
   /** Of each repository. */
   warmWorktrees: Sourced<number>;
   stateDir?: Sourced<string> | undefined;
@@ -96,6 +101,8 @@ export async function planAgent(
     timeLimit: config['time-limit'] ?? byDefault(agentDefaults.jobTimeLimitMs),
     hooks: config.hooks,
     runAs: config['run-as'],
+    isolation: config.isolation ?? byDefault('auto'),
+    readable: config.readable?.value ?? [],
     warmWorktrees: config['warm-worktrees'] ?? byDefault(jobs.value),
     stateDir: config['state-dir'],
     repositories:

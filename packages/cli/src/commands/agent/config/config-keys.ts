@@ -20,7 +20,7 @@ import {
   SETUP_PORTS_MAX,
   type SetupCommand,
 } from '@signalbox/agent';
-import { LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
+import { isolationRungs, LEASE_MS_MAX, LEASE_MS_MIN } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
 import { isMap, isScalar, isSeq } from 'yaml';
 import { normalizeUrl } from '../../../hub/hub-session.ts';
@@ -312,6 +312,8 @@ const agentKeys = {
   'time-limit': duration,
   hooks: path,
   'run-as': text,
+  isolation: oneOf(['auto', ...isolationRungs]),
+  readable: listOf(path),
   'warm-worktrees': warmWorktrees,
   'state-dir': path,
 };
@@ -354,6 +356,9 @@ export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;
 
 /** Refuses settings that would have no effect. */
 function refuseIdle(config: Settings<(typeof agentConfig)['keys']>, place: Place): void {
+  if (config.readable !== undefined && config.isolation?.value !== 'wrap') {
+    place.reportAt(config.readable.from, 'readable needs isolation: wrap.');
+  }
   const repositories = config.repositories?.value ?? [];
   const canAsk = ({ value }: { value: ToolSettings } = { value: {} }) =>
     canAskPeople({ name: value.name?.value, protocol: value.protocol?.value });

@@ -47,6 +47,8 @@ function agentRows(plan: AgentPlan): Row[] {
     row('time-limit', plan.timeLimit, timeText),
     row('hooks', plan.hooks),
     row('run-as', plan.runAs),
+    row('isolation', plan.isolation),
+    ...plan.readable.map((path) => row('readable', path)),
     row('warm-worktrees', plan.warmWorktrees),
     row('state-dir', plan.stateDir),
   ].flat();

@@ -307,6 +307,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     created_by_name TEXT,
     hand_over_at BIGINT,
     alike_key TEXT,
+    action TEXT,
     PRIMARY KEY (workspace_id, uncertainty_id)
   )`,
   `CREATE UNIQUE INDEX uncertainties_by_decision_request ON uncertainties
@@ -343,8 +344,32 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     created_at BIGINT NOT NULL,
     created_by_id TEXT,
     is_held INTEGER NOT NULL DEFAULT 0,
+    rule_id TEXT,
     PRIMARY KEY (workspace_id, uncertainty_id, seq)
   )`,
+  `CREATE TABLE decision_rules (
+    workspace_id TEXT NOT NULL,
+    rule_id TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    repo_id TEXT NOT NULL,
+    run_id TEXT,
+    job_id TEXT,
+    kind TEXT NOT NULL,
+    words TEXT NOT NULL,
+    is_prefix INTEGER NOT NULL,
+    verdict TEXT NOT NULL,
+    uncertainty_id TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_by_name TEXT,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    uses INTEGER NOT NULL,
+    last_used_at BIGINT,
+    PRIMARY KEY (workspace_id, rule_id)
+  )`,
+  `CREATE INDEX decision_rules_by_repository ON decision_rules (workspace_id, repo_id, rule_id)
+    WHERE revoked_at IS NULL`,
   `CREATE TABLE job_templates (
     workspace_id TEXT NOT NULL,
     name TEXT NOT NULL,
