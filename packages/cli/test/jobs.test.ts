@@ -73,6 +73,22 @@ test('every option of enqueue reaches the job', async () => {
   assert.equal(Date.parse(job.availableAt) - Date.parse(job.createdAt), 5_400_000);
 });
 
+test('a base is a job, or else a branch, and the page of the job says which', async () => {
+  const first = await json(['enqueue', 'First', '--base', 'release/1.x', '--time-limit', '30m']);
+  assert.deepEqual([first.job.base, first.job.budget], ['release/1.x', { timeLimitMs: 1_800_000 }]);
+  const { job } = await json(['enqueue', 'Second', '--base', first.jobId.slice(-8)]);
+  assert.deepEqual(
+    [job.base, job.baseBranch, job.dependsOn],
+    [first.jobId, 'release/1.x', [first.jobId]],
+  );
+  const shown = async (id: string) => (await place.run(['job', id])).stdout;
+  assert.match(await shown(first.jobId), /^Builds on +release\/1\.x$/m);
+  assert.match(
+    await shown(job.jobId),
+    new RegExp(`^Builds on +job ${first.jobId.slice(-8)}$`, 'm'),
+  );
+});
+
 test('the same key enqueues the same job once', async () => {
   const first = await json(['enqueue', 'Keyed', '--key', 'k1']);
   const second = await json(['enqueue', 'Keyed', '--key', 'k1']);

@@ -14,12 +14,25 @@ describe('the draft of a job', () => {
       ...{ workspaceId: 'ws_1', repoId: 'repo_1', kind: 'work', prompt: 'Add a check.' },
     });
     const more = { priority: '-5', delay: '1h30m', requirements: 'os=linux, gpu=a100' };
-    const limits = { budgetUsd: '2.5', maxAttempts: '2', dependsOn: ['job_1'], runId: 'run_1' };
+    const limits = {
+      ...{ budgetUsd: '2.5', timeLimit: '30m', maxAttempts: '2' },
+      ...{ dependsOn: ['job_1'], base: ' release ', runId: 'run_1' },
+    };
     expect(requestOf('ws_1', { ...draft, ...more, ...limits }).request).toMatchObject({
-      ...{ priority: -5, delayMs: 5_400_000, budget: { costUsd: 2.5 }, maxAttempts: 2 },
+      ...{ priority: -5, delayMs: 5_400_000, maxAttempts: 2, base: 'release' },
+      budget: { costUsd: 2.5, timeLimitMs: 1_800_000 },
       requirements: { labels: { os: 'linux', gpu: 'a100' } },
       ...{ dependsOn: ['job_1'], runId: 'run_1' },
     });
+  });
+
+  test('a copy of a job has its base and its limits', () => {
+    const budget = { costUsd: 2.5, timeLimitMs: 90_000 };
+    const job = { ...draft, base: 'release', budget, dependsOn: [], requirements: null };
+    const rest = { priority: 0, runId: null, concurrencyKey: null, role: 'implementer' };
+    // Only the fields that a draft is made from.
+    const copy = draftOfJob({ ...job, ...rest } as unknown as Job);
+    expect(requestOf('ws_1', copy).request).toMatchObject({ base: 'release', budget });
   });
 
   test('names the field of each fault', () => {

@@ -65,14 +65,16 @@ describe('the commands of a new job', () => {
   const request = {
     ...{ workspaceId: 'ws_1', repoId: 'repo_1', kind: 'work' as const },
     ...{ prompt: "It's $HOME", priority: -5, delayMs: 90_000, dependsOn: ['job_1', 'job_2'] },
-    ...{ requirements: { labels: { os: 'linux' } }, budget: { costUsd: 2.5 } },
+    ...{ requirements: { labels: { os: 'linux' } }, base: 'release' },
+    budget: { costUsd: 2.5, timeLimitMs: 90_000 },
   };
 
   test('quote everything for the shell', () => {
     expect(enqueueCommandOf('http://127.0.0.1:4400', 'acme', request)).toBe(
       'signalbox enqueue --url=http://127.0.0.1:4400 --workspace=acme --repo=repo_1 --kind=work ' +
         '--priority=-5 --delay=90000ms --depends-on=job_1 --depends-on=job_2 ' +
-        `--requirements='{"labels":{"os":"linux"}}' --budget=2.5 -- 'It'\\''s $HOME'`,
+        '--base=release ' +
+        `--requirements='{"labels":{"os":"linux"}}' --budget=2.5 --time-limit=90000ms -- 'It'\\''s $HOME'`,
     );
     const curl = curlOf('https://hub.example', '/control-plane/v1/jobs/enqueue', request);
     expect(curl).toContain('curl -sS https://hub.example/control-plane/v1/jobs/enqueue');

@@ -18,7 +18,7 @@ export interface RepositoryMapping {
   path: string;
   /**
    * The commit that jobs start from, as a name in the clone (`main`, `origin/main`, a tag). Absent:
-   * the clone's current checkout, or with `fetchOrigin` the origin's default branch.
+   * the default branch, see `findDefaultBranch`.
    */
   baseRef?: string;
   /** Fetch from the clone's origin before each job. Absent: read the clone only. */
@@ -35,6 +35,18 @@ export interface RepositoryMapping {
 export interface Mirror {
   gitDir: string;
   clonePath: string;
+}
+
+/** Where a job begins, unless it builds on another one. */
+export interface MirrorBase {
+  sha: string;
+  /** The name of the branch; null: a clone without commits, or one whose HEAD names no branch. */
+  branch: string | null;
+}
+
+/** The branch that jobs are to begin with is not here. */
+export class MissingBaseError extends GitError {
+  override name = 'MissingBaseError';
 }
 
 /** The agent's commit identity when the person has configured none. */
@@ -72,33 +84,82 @@ export function mirrorOf(state: StateDirectory, repository: RepositoryMapping): 
   };
 }
 
+/** A refresh that has not begun yet. Jobs that start at the same time share it. */
+interface WaitingRefresh {
+  done: Promise<MirrorBase>;
+  /** Ends the refresh when no job waits for it any more. */
+  stop: AbortController;
+  askers: number;
+}
+
+const waitingRefreshes = new Map<string, WaitingRefresh>();
+
 /**
  * Updates the mirror and returns the commit that a job starts from. Throws `GitError` with a
  * message for the person when the clone is not usable.
+ *
+ * Jobs that wait for the same refresh share it. One that has begun is not joined: it may have read
+ * the clone before a branch was made that this job builds on.
  */
 export async function refreshMirror(
   mirror: Mirror,
   repository: RepositoryMapping,
   toolUser: ToolUser | null,
   signal?: AbortSignal,
-): Promise<string> {
-  return await withMirror(mirror, async () => {
-    const baseSha = await refresh(mirror, repository, signal);
-    // The tool borrows the objects, and may read nothing else of the mirror.
-    for (const part of await readdir(mirror.gitDir)) {
-      const show = part === 'objects' ? showToUser : hideFromUser;
-      await show(join(mirror.gitDir, part), toolUser);
+): Promise<MirrorBase> {
+  signal?.throwIfAborted();
+  const { fetchOrigin: isFetched = false, baseRef = '' } = repository;
+  const key = `${mirror.gitDir} ${isFetched} ${baseRef}`;
+  const shared = waitingRefreshes.get(key) ?? begin();
+  shared.askers += 1;
+  const left = Promise.withResolvers<never>();
+  const leave = () => {
+    shared.askers -= 1;
+    if (shared.askers === 0) {
+      forget(shared);
+      shared.stop.abort();
     }
-    await admitUser(mirror.gitDir, toolUser);
-    return baseSha;
-  });
+    left.reject(signal?.reason);
+  };
+  signal?.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([shared.done, left.promise]);
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
+
+  function begin(): WaitingRefresh {
+    const stop = new AbortController();
+    const done = withMirror(mirror, async () => {
+      forget(waiting);
+      const base = await refresh(mirror, repository, stop.signal);
+      await showObjects(mirror, toolUser);
+      return base;
+    });
+    const waiting: WaitingRefresh = { done, stop, askers: 0 };
+    waitingRefreshes.set(key, waiting);
+    return waiting;
+  }
+
+  function forget(waiting: WaitingRefresh): void {
+    if (waitingRefreshes.get(key) === waiting) waitingRefreshes.delete(key);
+  }
+}
+
+/** The tool borrows the objects, and may read nothing else of the mirror. */
+async function showObjects(mirror: Mirror, toolUser: ToolUser | null): Promise<void> {
+  for (const part of await readdir(mirror.gitDir)) {
+    const show = part === 'objects' ? showToUser : hideFromUser;
+    await show(join(mirror.gitDir, part), toolUser);
+  }
+  await admitUser(mirror.gitDir, toolUser);
 }
 
 async function refresh(
   mirror: Mirror,
   repository: RepositoryMapping,
-  signal?: AbortSignal,
-): Promise<string> {
+  signal: AbortSignal,
+): Promise<MirrorBase> {
   const root = await findCloneRoot(mirror.clonePath);
   await createMirror(mirror, signal);
   const fetch = ['fetch', '--quiet', '--prune', '--no-tags', '--update-shallow'];
@@ -114,7 +175,7 @@ async function refresh(
       throw new GitError(`${mirror.clonePath}: ${why}.`, null, undefined);
     }
     await copySettings(mirror, signal);
-    return await beginHistory(mirror, signal);
+    return { sha: await beginHistory(mirror, signal), branch: null };
   }
   await copySettings(mirror, signal);
   if (repository.fetchOrigin) await fetchOrigin(mirror, signal);
@@ -133,19 +194,20 @@ async function isEmpty(repository: RepositoryMapping, clone: GitOptions): Promis
  * so that branches of several jobs have a common history.
  */
 async function beginHistory({ gitDir }: Mirror, signal?: AbortSignal): Promise<string> {
-  const { PATH, TMPDIR, HOME } = process.env;
-  const { name, email } = AGENT_IDENTITY;
-  const date = '2026-01-01T00:00:00Z';
-  const git = {
-    ...{ gitDir, signal, input: '' },
-    exactEnv: {
-      ...{ PATH, TMPDIR, HOME, LC_ALL: 'C' },
-      ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
-      ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
-    },
-  };
+  const git = { gitDir, signal, input: '', exactEnv: commitEnvironment('2026-01-01T00:00:00Z') };
   const tree = (await runGit(['mktree'], git)).trim();
   return (await runGit(['commit-tree', tree, '-m', 'Begin'], git)).trim();
+}
+
+/** Commits that are made with it from the same parts are the same commit, on every machine. */
+export function commitEnvironment(date: string): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR, HOME } = process.env;
+  const { name, email } = AGENT_IDENTITY;
+  return {
+    ...{ PATH, TMPDIR, HOME, LC_ALL: 'C' },
+    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+  };
 }
 
 /** Finds the top directory of the clone that contains a path; for a bare one, its git directory. */
@@ -236,18 +298,90 @@ async function resolveBase(
   mirror: Mirror,
   repository: RepositoryMapping,
   signal?: AbortSignal,
-): Promise<string> {
+): Promise<MirrorBase> {
   const git = { gitDir: mirror.gitDir, signal };
   const { baseRef } = repository;
-  if (baseRef === undefined) {
-    const ref = repository.fetchOrigin ? 'refs/remotes/origin/HEAD' : 'refs/signalbox/clone-head';
-    return (await runGit(['rev-parse', '--verify', `${ref}^{commit}`], git)).trim();
+  if (baseRef !== undefined) {
+    const sha = await findNamed(git, baseRef);
+    if (sha !== null) return { sha, branch: baseRef };
+    throw new MissingBaseError(
+      `${mirror.clonePath} has no commit named ${baseRef}.`,
+      null,
+      undefined,
+    );
   }
-  const places = ['refs/remotes/', 'refs/remotes/clone/', 'refs/tags/', ''];
-  for (const place of places) {
-    const ref = `${place}${baseRef}^{commit}`;
-    const sha = await askGit(['rev-parse', '--verify', '--quiet', '--end-of-options', ref], git);
-    if (sha !== null) return sha;
+  if (repository.fetchOrigin) {
+    const head = (await runGit(['symbolic-ref', 'refs/remotes/origin/HEAD'], git)).trim();
+    const sha = (await runGit(['rev-parse', '--verify', `${head}^{commit}`], git)).trim();
+    return { sha, branch: head.replace('refs/remotes/origin/', '') };
   }
-  throw new GitError(`${mirror.clonePath} has no commit named ${baseRef}.`, null, undefined);
+  const branch = (await findDefaultBranch(mirror.clonePath))?.name ?? null;
+  const sha = branch && (await findBranch(git, branch));
+  if (sha !== null) return { sha, branch };
+  const head = 'refs/signalbox/clone-head^{commit}';
+  return { sha: (await runGit(['rev-parse', '--verify', head], git)).trim(), branch: null };
+}
+
+/** A branch with its remote (`origin/main`), a branch, a tag, or another name of a commit. */
+async function findNamed(git: GitOptions, name: string): Promise<string | null> {
+  return (
+    (await readCommit(git, `refs/remotes/${name}`)) ??
+    (await findBranch(git, name)) ??
+    (await readCommit(git, `refs/tags/${name}`)) ??
+    (await readCommit(git, name))
+  );
+}
+
+async function findBranch(git: GitOptions, name: string): Promise<string | null> {
+  const here = await readCommit(git, `refs/remotes/clone/${name}`);
+  return await newerOf(git, here, await readCommit(git, `refs/remotes/origin/${name}`));
+}
+
+export function readCommit(git: GitOptions, name: string): Promise<string | null> {
+  const wanted = `${name}^{commit}`;
+  return askGit(['rev-parse', '--verify', '--quiet', '--end-of-options', wanted], git);
+}
+
+/** A branch of the clone; that of the origin if it continues the clone's, or is the only one. */
+export async function newerOf(
+  git: GitOptions,
+  here: string | null,
+  there: string | null,
+): Promise<string | null> {
+  if (here === null || there === null) return here ?? there;
+  const isAhead = (await askGit(['merge-base', '--is-ancestor', here, there], git)) !== null;
+  return isAhead ? there : here;
+}
+
+/** Of agents. */
+const AGENT_BRANCHES = 'signalbox/';
+
+/**
+ * The branch that jobs begin with and works land in where no other is configured: the default
+ * branch of the origin, or else the one that is checked out. A branch of an agent, which a person
+ * looks at, gives way to `main` or `master`. Null: HEAD names no other branch.
+ */
+export async function findDefaultBranch(
+  clonePath: string,
+): Promise<{ name: string; why: string } | null> {
+  const git = { cwd: clonePath, isAfterTool: true } as const;
+  const readLink = async (ref: string, folder: string) =>
+    (await askGit(['symbolic-ref', '--quiet', ref], git))?.replace(folder, '') ?? null;
+  const isThere = async (...refs: string[]) =>
+    (await runGit(['for-each-ref', '--format=%(refname)', ...refs], git)) !== '';
+  const ofOrigin = await readLink('refs/remotes/origin/HEAD', 'refs/remotes/origin/');
+  if (ofOrigin !== null) {
+    const places = [`refs/heads/${ofOrigin}`, `refs/remotes/origin/${ofOrigin}`];
+    if (await isThere(...places))
+      return { name: ofOrigin, why: 'the default branch of the origin' };
+  }
+  const checkedOut = await readLink('HEAD', 'refs/heads/');
+  if (checkedOut === null) return null;
+  if (!checkedOut.startsWith(AGENT_BRANCHES)) {
+    return { name: checkedOut, why: 'the branch that the clone has checked out' };
+  }
+  for (const name of ['main', 'master']) {
+    if (await isThere(`refs/heads/${name}`)) return { name, why: 'the main branch of the clone' };
+  }
+  return null;
 }

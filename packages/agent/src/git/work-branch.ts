@@ -1,5 +1,5 @@
 import { askGit, type GitOptions, runGit } from './git.ts';
-import { type Mirror, withMirror } from './git-mirror.ts';
+import { type Mirror, newerOf, readCommit, withMirror } from './git-mirror.ts';
 
 /** The branch of a piece of work, which its next round continues. */
 export interface WorkBranch {
@@ -70,14 +70,11 @@ export async function findHead(
   git: GitOptions,
   { branch, isPushed }: Pick<KnownBranch, 'branch' | 'isPushed'>,
 ): Promise<string | null> {
-  const read = (place: string) =>
-    askGit(['rev-parse', '--verify', '--quiet', `refs/remotes/${place}/${branch}^{commit}`], git);
-  const here = await read('clone');
+  const here = await readCommit(git, `refs/remotes/clone/${branch}`);
   const there =
-    (await read('origin')) ?? (isPushed ? await fetchBranch(mirror, git, branch) : null);
-  if (here === null || there === null) return here ?? there;
-  const isAhead = (await askGit(['merge-base', '--is-ancestor', here, there], git)) !== null;
-  return isAhead ? there : here;
+    (await readCommit(git, `refs/remotes/origin/${branch}`)) ??
+    (isPushed ? await fetchBranch(mirror, git, branch) : null);
+  return await newerOf(git, here, there);
 }
 
 /** Another machine has pushed it. Null: the origin does not have it. */
@@ -97,7 +94,11 @@ async function fetchBranch(
 }
 
 /** Whether merging the branch would change nothing: it is in the base, squashed or not. */
-async function isMerged(git: GitOptions, baseSha: string, headSha: string): Promise<boolean> {
+export async function isMerged(
+  git: GitOptions,
+  baseSha: string,
+  headSha: string,
+): Promise<boolean> {
   const merged = await askGit(['merge-tree', '--write-tree', baseSha, headSha], git);
   if (merged === null) return false;
   const baseTree = await runGit(['rev-parse', `${baseSha}^{tree}`], git);

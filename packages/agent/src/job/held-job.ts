@@ -12,6 +12,7 @@ import { removeToolTree } from '../process/tool-file.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
 import type { ClaimedJob, StopReason } from './attempt.ts';
+import { exceededTimeLimit, timeLimitOf } from './job-budget.ts';
 import { createJobRenewal } from './job-calls.ts';
 import { type JobEnd, type JobStop, runJob } from './job-run.ts';
 import type { JobSettings } from './job-work.ts';
@@ -81,9 +82,9 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     onCancelRequested: () => stop('canceled', 'The job was canceled.'),
   });
 
-  void clock.sleep(options.timeLimitMs, ended.signal).then(() => {
-    const minutes = Math.round(options.timeLimitMs / 60_000);
-    stop('time_limit', `The job exceeded its time limit of ${minutes} minutes.`);
+  const timeLimitMs = timeLimitOf(claimed.job, options.timeLimitMs);
+  void clock.sleep(timeLimitMs, ended.signal).then(() => {
+    stop('time_limit', exceededTimeLimit(timeLimitMs));
   });
 
   let lastProgress = '';

@@ -11,6 +11,21 @@ export function budgetLeft({ budget, usage }: Job): number | null {
   return Math.max(0, costUsd - (usage?.costUsd ?? 0));
 }
 
+/** The limit of the time of an attempt: the agent's, or that of the job if it is shorter. */
+export function timeLimitOf({ budget }: Job, agentLimitMs: number): number {
+  const { timeLimitMs } = objectOf(budget);
+  const isLimit = typeof timeLimitMs === 'number' && timeLimitMs > 0;
+  return isLimit ? Math.min(timeLimitMs, agentLimitMs) : agentLimitMs;
+}
+
+export function exceededTimeLimit(limitMs: number): string {
+  const isShort = limitMs < 120_000;
+  const amount = isShort
+    ? `${Math.round(limitMs / 1_000)} seconds`
+    : `${Math.round(limitMs / 60_000)} minutes`;
+  return `The job exceeded its time limit of ${amount}.`;
+}
+
 /**
  * Refuses a job whose budget is spent or cannot be enforced.
  *

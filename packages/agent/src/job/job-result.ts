@@ -134,6 +134,7 @@ export function completionOf(
   const { evidence: reported = [], findings = [], files = [] } = work.toolReport ?? {};
   const evidence = {
     ...gitEvidence,
+    ...(work.buildsOn === undefined ? {} : { buildsOn: work.buildsOn }),
     ...(reported.length === 0 ? {} : { reported: reported.map((one) => cleanAll(work, one)) }),
     ...(findings.length === 0 ? {} : { findings: findings.map((one) => cleanAll(work, one)) }),
     ...(files.length === 0 ? {} : { attachments: files.map((file) => cleanAll(work, file)) }),

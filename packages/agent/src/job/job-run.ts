@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Job } from '@signalbox/contract';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import {
   commitLeftovers,
@@ -170,7 +171,7 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     ...{ settings, claimed, redactor, log },
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
-    repository: options.repository,
+    repository: repositoryFor(claimed.job, options.repository),
     branch: session?.branch ?? branchOf(key),
     isReadOnly: !settings.canWrite || isReadOnlyJob(claimed.job),
     mark: randomBytes(16).toString('hex'),
@@ -188,6 +189,13 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     tail: { stdout: '', stderr: '' },
   };
   return work;
+}
+
+/** A job that names a branch begins and lands there, and not where the others do. */
+function repositoryFor({ baseBranch }: Job, repository: RepositoryMapping): RepositoryMapping {
+  if (baseBranch === undefined) return repository;
+  const { into: _, ...landing } = repository.landing ?? {};
+  return { ...repository, baseRef: baseBranch, landing };
 }
 
 async function openSession(

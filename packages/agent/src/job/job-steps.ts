@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from '../git/git.ts';
-import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
+import { MissingBaseError, mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { createWorktree } from '../git/git-worktree.ts';
 import { cleanEnvironment } from '../process/environment.ts';
 import { ProcessStartError } from '../process/process-run.ts';
@@ -11,6 +11,7 @@ import { openReviewed } from '../review/reviewed-commit.ts';
 import { openReview } from '../review/round-review.ts';
 import { setUp } from '../setup/set-up.ts';
 import { downloadAttachments } from './download-attachments.ts';
+import { describeBase, findJobBase } from './job-base.ts';
 import { checkBudget, checkTool } from './job-budget.ts';
 import { runCommand } from './job-command.ts';
 import { jobVariables } from './job-environment.ts';
@@ -29,6 +30,9 @@ import { recordProcess } from './process-record.ts';
 import { ResultFileError } from './result-file.ts';
 import { openRound } from './round.ts';
 import { addEarlierReport, readToolReport } from './tool-report.ts';
+
+/** Another machine may have the branch; a name with a mistake is not tried for long. */
+const MISSING_BASE_RETRY = { ...ENVIRONMENT_RETRY, spendsAttempt: false, occurrencesMax: 3 };
 
 /** The steps of a job, in order. Evidence and result follow in any case. */
 const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<void>])[] = [
@@ -67,6 +71,9 @@ export async function performSteps(work: JobWork): Promise<void> {
 export function failureOf(step: string, error: unknown): Error {
   if (error instanceof JobFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof MissingBaseError) {
+    return new JobFailure('environment', 'base_unavailable', message, MISSING_BASE_RETRY);
+  }
   if (error instanceof GitError) {
     return new JobFailure('environment', 'checkout_failed', message, ENVIRONMENT_RETRY);
   }
@@ -139,12 +146,17 @@ export async function confirmLease(work: JobWork): Promise<void> {
 async function checkOut(work: JobWork): Promise<void> {
   const { repository, settings, signal } = work;
   const mirror = mirrorOf(settings.state, repository);
-  const baseSha = await refreshMirror(mirror, repository, settings.toolUser, signal);
+  const base = await refreshMirror(mirror, repository, settings.toolUser, signal);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
-  const round = (await openRound(work, baseSha)) ?? (await openReviewed(work, mirror));
+  const round = (await openRound(work, base.sha)) ?? (await openReviewed(work, mirror));
   const knownBase = work.session?.baseSha ?? null;
-  const begin = knownBase ?? round?.branch?.headSha ?? round?.beginSha ?? baseSha;
+  const continued = knownBase ?? round?.branch?.headSha ?? round?.beginSha ?? null;
+  const found = continued === null ? await findJobBase(work, mirror, base) : null;
+  const buildsOn = found ?? work.session?.buildsOn ?? round?.buildsOn;
+  if (buildsOn !== undefined) work.buildsOn = buildsOn;
+  if (found !== null) await work.log.note(`signalbox: ${describeBase(found)}`);
+  const begin = continued ?? found?.commitSha ?? base.sha;
   if (round !== null) {
     work.round = await addReview(work, round, mirror.gitDir, begin);
     if (knownBase === null && round.branch !== null) work.branch = round.branch.name;
@@ -160,7 +172,7 @@ async function checkOut(work: JobWork): Promise<void> {
     work.worktree = known;
     return;
   }
-  work.beginsAtBase = begin === baseSha;
+  work.beginsAtBase = begin === base.sha && work.claimed.job.baseBranch === undefined;
   work.worktree = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     warmWorktreesFor(work),
@@ -176,7 +188,8 @@ async function setUpWorktree(work: JobWork): Promise<void> {
   const { session, worktree } = work;
   const isNew = (session?.baseSha ?? null) === null;
   await setUp(work, isNew);
-  if (isNew && worktree !== undefined) await session?.keepBase(worktree.baseSha, work.branch);
+  if (isNew && worktree !== undefined)
+    await session?.keepBase(worktree.baseSha, work.branch, work.buildsOn);
 }
 
 /** The comments come after the message of the person, and before what the earlier rounds were. */

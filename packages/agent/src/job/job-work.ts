@@ -1,4 +1,4 @@
-import type { OutcomeReason, Usage } from '@signalbox/contract';
+import type { BuildsOn, OutcomeReason, Usage } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import type { Executor, ExecutorReport, ExecutorTool } from '../executors/executor.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
@@ -51,6 +51,8 @@ export interface Round {
   branch: WorkBranch | null;
   /** Of a review: the commit that it reviews. */
   beginSha?: string;
+  /** The base of the work, if its branch is continued and the base is known. */
+  buildsOn?: BuildsOn;
   /** For a tool that continues its session. */
   news: string;
   /** For a tool that does not know the earlier rounds. */
@@ -91,6 +93,8 @@ export interface JobWork {
   /** Present if the executor has sessions. */
   session?: ToolSession;
   worktree?: Worktree;
+  /** The commit that the work began with, and where that is from. */
+  buildsOn?: BuildsOn;
   /** Its worktree began at the base of the repository, and not with commits of another job. */
   beginsAtBase?: boolean;
   /** How its processes start, once its worktree is there; null: as they are. */

@@ -1,4 +1,5 @@
-import type { Job } from '@signalbox/contract';
+import type { BuildsOn, Job } from '@signalbox/contract';
+import { isObject } from '../executors/json-fields.ts';
 import { mirrorOf } from '../git/git-mirror.ts';
 import { branchOf } from '../git/git-worktree.ts';
 import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
@@ -32,7 +33,9 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   await work.log.note(`signalbox: round ${number} of this work. ${said}`);
   const news = `This is round ${number} of this work. ${said}`;
   const branchFound = found?.state === 'open' ? found.branch : null;
-  return { number, branch: branchFound, news, history: `${news}\n\n${historyOf(work, earlier)}` };
+  const buildsOn = branchFound === null ? null : readBuildsOn(last?.job);
+  const history = `${news}\n\n${historyOf(work, earlier)}`;
+  return { number, branch: branchFound, ...(buildsOn && { buildsOn }), news, history };
 }
 
 /**
@@ -47,6 +50,23 @@ export function isBranchOf(jobIds: readonly string[], name: unknown): name is st
 
 export function isCommit(sha: unknown): sha is string {
   return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
+}
+
+/** Reads what a job was built on; null: its agent did not tell. */
+export function readBuildsOn(job: Pick<Job, 'evidence'> | undefined): BuildsOn | null {
+  const told: unknown = job?.evidence?.buildsOn;
+  if (!isObject(told) || !isCommit(told.commitSha)) return null;
+  const parts: unknown[] = Array.isArray(told.jobs) ? told.jobs : [];
+  const jobs = parts.filter(isPart);
+  return {
+    commitSha: told.commitSha,
+    ...(typeof told.branch === 'string' ? { branch: told.branch } : {}),
+    ...(jobs.length === 0 ? {} : { jobs }),
+  };
+}
+
+function isPart(part: unknown): part is NonNullable<BuildsOn['jobs']>[number] {
+  return isObject(part) && typeof part.jobId === 'string' && isCommit(part.commitSha);
 }
 
 type JobAnswer = Awaited<ReturnType<HubClient['jobs']['get']>>;

@@ -1,6 +1,6 @@
 import { access, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Job } from '@signalbox/contract';
+import type { BuildsOn, Job } from '@signalbox/contract';
 import type {
   KnownAnswer,
   Reply,
@@ -27,6 +27,8 @@ interface SessionRecord {
   isPromptTold: boolean;
   /** The commit that the worktree began with; null: there is no worktree yet. */
   baseSha: string | null;
+  /** The base of the work, for its evidence. */
+  buildsOn?: BuildsOn;
   /** Commits at which attempts of the job have left its branch in the clone. */
   published: string[];
   questions: QuestionRecord[];
@@ -63,7 +65,8 @@ export interface ToolSession extends SessionMemory {
   readonly branch: string;
   /** The first commit of a worktree that is there already; null: make one. */
   readonly baseSha: string | null;
-  keepBase(baseSha: string, branch: string): Promise<void>;
+  readonly buildsOn: BuildsOn | undefined;
+  keepBase(baseSha: string, branch: string, buildsOn: BuildsOn | undefined): Promise<void>;
   /** Commits at which attempts of the job have left its branch in the clone. */
   readonly published: readonly string[];
   /** Durable, before the branch is moved there. */
@@ -178,8 +181,10 @@ function createSession(
       record.costUsd = costUsd;
       await save();
     },
-    async keepBase(baseSha, branch) {
+    buildsOn: record.buildsOn,
+    async keepBase(baseSha, branch, buildsOn) {
       record.baseSha = baseSha;
+      if (buildsOn !== undefined) record.buildsOn = buildsOn;
       record.branch = branch;
       await save();
     },

@@ -1,4 +1,5 @@
 import {
+  type BuildsOn,
   CONFLICTS_NAMED_MAX,
   type EvidenceCheck,
   type Job,
@@ -16,6 +17,8 @@ export interface ApprovedWork {
   approval: NonNullable<Work['approval']>;
   branch: string;
   isPushed: boolean;
+  /** The jobs that it builds on, with the commits that it has of them. */
+  builtOn: NonNullable<BuildsOn['jobs']>;
   /** The round had failing checks, and a person approved it all the same. */
   mayFailChecks: boolean;
 }

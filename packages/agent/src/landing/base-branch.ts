@@ -1,10 +1,13 @@
 import { askGit, type GitOptions, runGit } from '../git/git.ts';
 import {
+  commitEnvironment,
   findCloneRoot,
+  findDefaultBranch,
   type Mirror,
   type RepositoryMapping,
   withMirror,
 } from '../git/git-mirror.ts';
+import { isMerged } from '../git/work-branch.ts';
 
 /** The branch of the person's clone that works land in. */
 export interface BaseBranch {
@@ -14,8 +17,8 @@ export interface BaseBranch {
 }
 
 /**
- * Chooses the base: the configured one, that from which jobs start, or the one that the clone has
- * checked out. Null: none of them is a branch of a person.
+ * Chooses the base: the configured one, that from which the job starts, or the default branch.
+ * Null: none of them is a branch of a person.
  */
 export async function chooseBase({
   path,
@@ -23,14 +26,8 @@ export async function chooseBase({
   landing = {},
 }: RepositoryMapping): Promise<BaseBranch | null> {
   if (landing.into !== undefined) return { name: landing.into, why: 'as configured' };
-  if (baseRef !== undefined) {
-    return { name: baseRef.replace(/^origin\//, ''), why: 'the base of new jobs' };
-  }
-  const checkedOut = await askGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
-    ...{ cwd: path, isAfterTool: true },
-  });
-  if (checkedOut === null || checkedOut.startsWith('signalbox/')) return null;
-  return { name: checkedOut, why: 'the branch that the clone has checked out' };
+  if (baseRef === undefined) return await findDefaultBranch(path);
+  return { name: baseRef.replace(/^origin\//, ''), why: 'the base of the job' };
 }
 
 /**
@@ -70,4 +67,37 @@ export async function mergeTrees(
   const text = await runGit([...args, baseSha, commitSha], { ...git, exitCodes: [1] });
   const [tree = '', ...names] = text.split('\0').filter((part) => part !== '');
   return names.length === 0 ? { tree } : { conflicts: names };
+}
+
+/**
+ * Whether a base has the commit of a job, also squashed.
+ *
+ * @param landedSha the commit by which it has landed, as the hub says.
+ */
+export async function hasLanded(
+  git: GitOptions,
+  baseSha: string,
+  commitSha: string,
+  landedSha: string | null = null,
+): Promise<boolean> {
+  if (landedSha !== null && (await isAncestor(git, landedSha, baseSha))) return true;
+  return (await isAncestor(git, commitSha, baseSha)) || (await isMerged(git, baseSha, commitSha));
+}
+
+/**
+ * The base as a commit that has those of jobs that were squashed into it among its parents. Git
+ * then takes their changes for those of the base, and not for those of what builds on them.
+ */
+export async function withSquashed(
+  git: GitOptions,
+  baseSha: string,
+  commitShas: readonly string[],
+): Promise<string> {
+  const squashed: string[] = [];
+  for (const sha of commitShas) if (!(await isAncestor(git, sha, baseSha))) squashed.push(sha);
+  if (squashed.length === 0) return baseSha;
+  const parents = [baseSha, ...squashed].flatMap((sha) => ['-p', sha]);
+  const args = ['commit-tree', `${baseSha}^{tree}`, ...parents, '-m', 'The base'];
+  const exactEnv = commitEnvironment('2026-01-01T00:00:00Z');
+  return (await runGit(args, { ...git, exactEnv })).trim();
 }

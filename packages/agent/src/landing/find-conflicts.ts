@@ -2,7 +2,7 @@ import { CONFLICTS_NAMED_MAX, type Evidence } from '@signalbox/contract';
 import { GitError } from '../git/git.ts';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import type { JobWork } from '../job/job-work.ts';
-import { chooseBase, mergeTrees, readBase } from './base-branch.ts';
+import { chooseBase, hasLanded, mergeTrees, readBase, withSquashed } from './base-branch.ts';
 
 /**
  * Finds the files in which the result of a round conflicts with the base as it is now, before
@@ -19,7 +19,11 @@ export async function findConflicts(
     const baseSha = base && (await readBase(worktree.mirror, base.name, beganSha));
     if (base === null || baseSha === null) return {};
     const git = { gitDir: worktree.mirror.gitDir, isAfterTool: true } as const;
-    const merged = await mergeTrees(git, baseSha, commitSha);
+    const landed: string[] = [];
+    for (const part of work.buildsOn?.jobs ?? []) {
+      if (await hasLanded(git, baseSha, part.commitSha)) landed.push(part.commitSha);
+    }
+    const merged = await mergeTrees(git, await withSquashed(git, baseSha, landed), commitSha);
     if (!('conflicts' in merged)) return {};
     const files = merged.conflicts.slice(0, CONFLICTS_NAMED_MAX);
     await work.log.note(`signalbox: conflicts with ${base.name} in ${files.join(', ')}.`);

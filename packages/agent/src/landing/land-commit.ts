@@ -2,13 +2,14 @@ import { askGit, GitError, type GitOptions, runGit } from '../git/git.ts';
 import { subjectOf } from '../git/git-evidence.ts';
 import { type Mirror, mirrorOf, withMirror } from '../git/git-mirror.ts';
 import { branchOf, createWorktree } from '../git/git-worktree.ts';
+import { readKept } from '../job/job-commit.ts';
 import { runHook } from '../job/job-hooks.ts';
 import { isolateJob } from '../job/job-isolation.ts';
 import { runPreCommandHook } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
 import { setUp } from '../setup/set-up.ts';
 import { type ApprovedWork, failOfConflicts, type Landing } from './approved-work.ts';
-import { isAncestor, mergeTrees, readBase } from './base-branch.ts';
+import { hasLanded, isAncestor, mergeTrees, readBase, withSquashed } from './base-branch.ts';
 import { judge, proveCommit } from './land-work.ts';
 import type { LandingWay } from './landing-options.ts';
 import { moveBase } from './move-base.ts';
@@ -50,6 +51,7 @@ export async function landCommit(
       throw new JobFailure('environment', 'base_diverged', `${why}: pull, then land it again.`);
     }
     requireApprovedHead(approved, head);
+    await requireLanded(work, git, approved, { base, startSha: place.startSha });
     const resultSha = await build(work, git, approved, {
       by,
       base,
@@ -105,6 +107,34 @@ function requireApprovedHead({ branch, approval }: ApprovedWork, head: string | 
   const commit = approval.commitSha.slice(0, 12);
   const why = `The branch ${branch} ${what}, and not at the approved commit ${commit}`;
   throw new JobFailure('execution', 'branch_moved', `${why}. ${way}, then land it again.`);
+}
+
+/** A work that builds on another one would land that as well, without an approval. */
+async function requireLanded(
+  work: JobWork,
+  git: GitOptions,
+  { builtOn, round }: ApprovedWork,
+  { base, startSha }: { base: string; startSha: string },
+): Promise<void> {
+  for (const { jobId, commitSha } of builtOn) {
+    if (await hasLanded(git, startSha, commitSha)) continue;
+    const told = await readKept(work, jobId);
+    if (await hasLanded(git, startSha, commitSha, told?.work?.landed?.commitSha)) continue;
+    const way = `Land that first: signalbox work land ${told?.work?.jobId ?? jobId}`;
+    const why = `The work builds on job ${jobId}, whose commit is not in ${base}. ${way}`;
+    const then = `Then land this one again: signalbox work land ${round.jobId}`;
+    throw new JobFailure('execution', 'base_not_landed', `${why}. ${then}`);
+  }
+}
+
+/** Merges the approved commit into the tree of the base. Touches no file. */
+async function mergeApproved(
+  git: GitOptions,
+  startSha: string,
+  { approval, builtOn }: ApprovedWork,
+): ReturnType<typeof mergeTrees> {
+  const shas = builtOn.map(({ commitSha }) => commitSha);
+  return await mergeTrees(git, await withSquashed(git, startSha, shas), approval.commitSha);
 }
 
 /**
@@ -177,7 +207,7 @@ async function findSquashed(
   for (const line of found.split('\n')) {
     const [sha = '', tree, parent, ...others] = line.split(' ');
     if (parent === undefined || parent === '' || others.length > 0) continue;
-    const merged = await mergeTrees(git, parent, commitSha);
+    const merged = await mergeApproved(git, parent, approved);
     if ('tree' in merged && merged.tree === tree) return sha;
   }
   return null;
@@ -192,7 +222,7 @@ async function build(
 ): Promise<string> {
   const { commitSha } = approved.approval;
   if (by !== 'squash' && (await isAncestor(git, startSha, commitSha))) return commitSha;
-  const merged = await mergeTrees(git, startSha, commitSha);
+  const merged = await mergeApproved(git, startSha, approved);
   if ('conflicts' in merged) throw failOfConflicts(found, approved, base, merged.conflicts);
   if (by === 'pull-request') return commitSha;
   if (by === 'fast-forward') {

@@ -21,7 +21,7 @@ export interface LandingOptions {
   repositoryChecks?: boolean;
   /**
    * The branch that approved works land in. Default: `baseRef` of the repository, or else the
-   * branch that the clone has checked out.
+   * default branch, see `findDefaultBranch`.
    */
   into?: string;
   /** Default `merge`, which fast-forwards if the branch has not moved. */

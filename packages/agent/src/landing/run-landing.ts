@@ -4,7 +4,7 @@ import { isUnreported, resultOfFailure, resultOfStop } from '../job/job-result.t
 import { endWorktree, type JobEnd, type JobRunOptions, openWork, stopOf } from '../job/job-run.ts';
 import { confirmLease, failureOf, writePrompt } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
-import { isBranchOf, isCommit } from '../job/round.ts';
+import { isBranchOf, isCommit, readBuildsOn } from '../job/round.ts';
 import { fitText } from '../job/text-limits.ts';
 import { sessionPath } from '../job/tool-session.ts';
 import { removeToolTree } from '../process/tool-file.ts';
@@ -78,7 +78,7 @@ async function land(work: JobWork, found: Landing): Promise<string> {
   await refreshMirror(mirror, repository, settings.toolUser, signal);
   const base = await chooseBase(repository);
   if (base === null) {
-    const why = 'The clone has no branch of a person checked out, and landing.into is not set';
+    const why = 'The clone has no default branch, and landing.into is not set';
     throw new JobFailure('environment', 'no_base', `${why}: set it in the agent's configuration.`);
   }
   await work.log.note(`signalbox: lands in ${base.name}, ${base.why}.`);
@@ -111,5 +111,6 @@ async function readApproved({ settings, claimed, signal }: JobWork): Promise<App
   const title = job.title.replace(/^Land: /, '');
   const mayFailChecks = approval.override !== null && round.verdict !== 'verified';
   const isPushed = typeof pushedTo === 'string';
-  return { round, title, approval, branch, isPushed, mayFailChecks };
+  const builtOn = readBuildsOn(round)?.jobs ?? [];
+  return { round, title, approval, branch, isPushed, builtOn, mayFailChecks };
 }

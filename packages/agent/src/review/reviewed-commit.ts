@@ -1,32 +1,24 @@
 import { FINDING_LINE_CHARS_MAX } from '@signalbox/contract';
-import { askGit, GitError, type GitOptions, runGit } from '../git/git.ts';
+import { GitError, type GitOptions, runGit } from '../git/git.ts';
 import type { Mirror } from '../git/git-mirror.ts';
-import { findHead } from '../git/work-branch.ts';
+import { bringCommit, commitOf, readJob } from '../job/job-commit.ts';
 import { JobFailure, type JobWork, type Round } from '../job/job-work.ts';
-import { isBranchOf, isCommit } from '../job/round.ts';
+import { isCommit } from '../job/round.ts';
 import type { Finding } from '../job/tool-report.ts';
-import { workIdOf } from '../job/work-record.ts';
 
 /** Longer files are not searched for the line of a finding. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Finds the commit that a review reviews, and composes what its tool is told of it. */
 export async function openReviewed(work: JobWork, mirror: Mirror): Promise<Round | null> {
-  const { claimed, settings, signal, log } = work;
-  const { workspaceId } = claimed;
+  const { claimed, log } = work;
   const { reviewsJobId: jobId, round: number } = claimed.job;
   if (jobId === undefined) return null;
-  const read = await settings.client.jobs.get({ workspaceId, jobId }, { signal });
-  const { commitSha, baseSha, branch, pushedTo } = read.job.evidence ?? {};
-  if (!isCommit(commitSha)) throw missing(`Job ${jobId} has no commit to review.`);
-  const git = { gitDir: mirror.gitDir, signal };
-  const isHere = async () =>
-    (await askGit(['cat-file', '-e', `${commitSha}^{commit}`], git)) !== null;
-  const jobIds = [jobId, workIdOf(read.job), ...(read.rounds ?? []).map((each) => each.jobId)];
-  if (!(await isHere()) && isBranchOf(jobIds, branch)) {
-    await findHead(mirror, git, { branch, isPushed: typeof pushedTo === 'string' });
-  }
-  if (!(await isHere())) {
+  const read = await readJob(work, jobId);
+  const { baseSha } = read.job.evidence ?? {};
+  const commitSha = commitOf(read.job);
+  if (commitSha === null) throw missing(`Job ${jobId} has no commit to review.`);
+  if (!(await bringCommit(work, mirror, read, commitSha))) {
     throw missing(`The commit ${commitSha} of job ${jobId} is not in this clone or its origin.`);
   }
   const begins = `You review the commit ${commitSha}, with which the worktree begins.`;

@@ -52,7 +52,7 @@ async function setup(t: TestContext, settings: readonly string[][] = []): Promis
   await makeRepository(clonePath);
   for (const setting of settings) git(directory, 'config', '--file', globalConfig, ...setting);
   const mirror = { gitDir: join(directory, 'mirror.git'), clonePath };
-  const baseSha = await refreshMirror(mirror, { repoId, path: clonePath }, null);
+  const { sha: baseSha } = await refreshMirror(mirror, { repoId, path: clonePath }, null);
   const path = join(directory, 'worktree');
   const evidenceDir = join(directory, 'evidence.git');
   const branch = 'signalbox/job';
@@ -434,7 +434,7 @@ test('settings with quotes, backslashes and line ends reach tool and evidence as
   const again = {
     ...{ ...worktree, branch: 'signalbox/again', path: join(place.directory, 'again') },
     evidenceDir: join(place.directory, 'again.git'),
-    baseSha: await refreshMirror(mirror, settings, null),
+    baseSha: (await refreshMirror(mirror, settings, null)).sha,
   };
   await createWorktree(again);
   const read = (file: string, name: string) =>

@@ -75,7 +75,7 @@ async function setup(t: TestContext): Promise<Place> {
     ...{ directory, mirror, warm },
     async begin() {
       const job = `job-${++number}`;
-      const baseSha = await refreshMirror(mirror, { repoId, path: clonePath }, null);
+      const { sha: baseSha } = await refreshMirror(mirror, { repoId, path: clonePath }, null);
       const path = join(directory, job);
       const evidenceDir = join(directory, `${job}.git`);
       const branch = `signalbox/${job}`;

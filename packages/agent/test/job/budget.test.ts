@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Job } from '@signalbox/contract';
 import { createClaudeReader } from '../../src/executors/claude-reader.ts';
 import { createClaudeExecutor, createCodexExecutor, type Executor } from '../../src/index.ts';
+import { timeLimitOf } from '../../src/job/job-budget.ts';
 import { setupAcp } from '../support/acp-harness.ts';
 import { repoId, resultOf, setup } from '../support/harness.ts';
 
@@ -100,4 +102,27 @@ test('a canceled job keeps what it has used', async (t) => {
   assert.deepEqual(job.usage, {
     ...{ inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 0, model: 'claude-opus' },
   });
+});
+
+test('a job beyond its own time limit fails, and keeps what it has used', async (t) => {
+  const h = await setupAcp(t);
+  await h.start({ executor: claude(0, 'exec sleep 60') });
+  const { workspaceId, repoId, client } = h;
+  const draft = { workspaceId, repoId, kind: 'work', prompt: 'Work.' } as const;
+  const { jobId } = await client.jobs.enqueue({ ...draft, budget: { timeLimitMs: 15_000 } });
+  const job = await h.until(jobId, 'failed');
+  assert.ok(typeof job.outcomeReason === 'object');
+  assert.deepEqual(
+    [job.outcomeReason?.code, job.outcomeReason?.retryable, job.message],
+    ['time_limit', false, 'The job exceeded its time limit of 15 seconds.'],
+  );
+  assert.equal(job.usage?.inputTokens, 1_000);
+});
+
+test('the shorter of two time limits counts', () => {
+  const limitOf = (budget: Job['budget']) => timeLimitOf({ budget } as Job, 60_000);
+  assert.deepEqual([null, { costUsd: 1 }, { timeLimitMs: '5' }, { timeLimitMs: 0 }].map(limitOf), [
+    ...[60_000, 60_000, 60_000, 60_000],
+  ]);
+  assert.deepEqual([{ timeLimitMs: 1_000 }, { timeLimitMs: 90_000 }].map(limitOf), [1_000, 60_000]);
 });

@@ -47,12 +47,14 @@ interface Options extends HubOptions, PromptOptions {
   with?: Variant[];
   reviews?: string;
   dependsOn?: string[];
+  base?: string;
   delay?: number;
   key?: string;
   concurrencyKey?: string;
   maxAttempts?: number;
   run?: string;
   budget?: number;
+  timeLimit?: number;
   wait?: true;
   timeout?: number;
 }
@@ -95,7 +97,8 @@ export const command = defineCommand<Options>({
       ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
       ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
       ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
-      ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job'],
+      ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job, on its work'],
+      ['signalbox enqueue "…" --base release-1.x', 'on another branch, and to land there'],
     ]);
   },
 
@@ -138,7 +141,7 @@ export const command = defineCommand<Options>({
 /** @throws {CliError} USAGE: options that a template does not keep. */
 async function runSave(io: Io, options: Options, argument: string | undefined): Promise<undefined> {
   const ofOneJob = [
-    ...(['wait', 'attach', 'key', 'dependsOn', 'reviews', 'delay', 'run', 'set'] as const),
+    ...(['wait', 'attach', 'key', 'dependsOn', 'base', 'reviews', 'delay', 'run', 'set'] as const),
   ];
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (wrong !== undefined) {
@@ -175,6 +178,8 @@ async function runBatch(
       'wait',
       'key',
       'dependsOn',
+      'base',
+      'timeLimit',
       'reviews',
       'tool',
       'model',
@@ -184,7 +189,9 @@ async function runBatch(
   const wrong = ofOneJob.find((name) => options[name] !== undefined);
   if (prompt !== undefined || wrong !== undefined) {
     const what =
-      wrong === undefined ? 'a prompt' : `--${wrong.replace('sO', 's-o').replace('eT', 'e-t')}`;
+      wrong === undefined
+        ? 'a prompt'
+        : `--${wrong.replace(/[A-Z]/, (at) => `-${at.toLowerCase()}`)}`;
     const message = `--batch has the jobs in its file, so ${what} has no place.`;
     throw new CliError(exitCodes.usage, 'USAGE', message);
   }
@@ -227,7 +234,7 @@ async function requestOf(
   const { workspaceId } = session;
   const dependsOn: string[] = [];
   for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
-  const { delay, key, run, repo, reviews } = options;
+  const { delay, key, run, repo, reviews, base } = options;
   const reviewed = reviews === undefined ? null : await readReviewed(io, session, reviews);
   const ofTemplate = repo === undefined ? values.repoId : undefined;
   const repoId = reviewed?.repoId ?? ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
@@ -238,6 +245,7 @@ async function requestOf(
     ...(reviewed === null ? {} : { kind: 'pr_review' as const, reviewsJobId: reviewed.jobId }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(delay === undefined ? {} : { delayMs: delay }),
+    ...(base === undefined ? {} : { base: await readBase(session, base, io.signal) }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
     ...(run === undefined ? {} : { runId: run }),
   };
@@ -250,12 +258,27 @@ async function readReviewed(io: Io, session: HubSession, reference: string) {
   return (await client.jobs.get({ workspaceId, jobId }, { signal: io.signal })).job;
 }
 
+/** The id of a job, by an ID or the end of one, or else the name of a branch. */
+async function readBase(session: HubSession, text: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await findJobId(session, text, signal);
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'JOB_NOT_FOUND') return text;
+    throw error;
+  }
+}
+
 /** The values of a template, and in their place those that options give. */
 function chosenValues(options: Options, template: JobTemplateValues): JobTemplateValues {
-  const { kind, role, priority, concurrencyKey, maxAttempts, budget } = options;
+  const { kind, role, priority, concurrencyKey, maxAttempts } = options;
   const given = readRequirements(options.requirements) ?? template.requirements;
   const requirements = withTool(given, options);
   const { variants: _, ...others } = template;
+  const budget = {
+    ...template.budget,
+    ...(options.budget === undefined ? {} : { costUsd: options.budget }),
+    ...(options.timeLimit === undefined ? {} : { timeLimitMs: options.timeLimit }),
+  };
   const variants = options.with ?? (options.tool === undefined ? template.variants : undefined);
   return {
     ...others,
@@ -266,7 +289,7 @@ function chosenValues(options: Options, template: JobTemplateValues): JobTemplat
     ...(requirements === undefined ? {} : { requirements }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
-    ...(budget === undefined ? {} : { budget: { costUsd: budget } }),
+    ...(Object.keys(budget).length === 0 ? {} : { budget }),
   };
 }
 
@@ -283,7 +306,12 @@ function addQueueOptions(program: Program): void {
       parseInteger(priorities),
     )
     .option('--delay <time>', 'earliest start from now, such as 10m', parseDurationMs)
-    .option('--depends-on <id>', 'start only after this job is done; repeatable', collect)
+    .option(
+      '--depends-on <id>',
+      'start after this job is done, with its commits; repeatable',
+      collect,
+    )
+    .option('--base <branch|job>', 'build on this branch, or on the result of this job')
     .option('--concurrency-key <key>', 'at most one job per key runs at a time')
     .option('--tool <name>', 'only by an agent with this tool, as `signalbox agents` shows it')
     .option('--model <name>', 'with this model of the tool')
@@ -299,6 +327,11 @@ function addQueueOptions(program: Program): void {
     .option('--role <role>', 'role of the agent (default: implementer)')
     .option('--run <id>', 'the run of the job')
     .option('--budget <usd>', 'limit of cost in US dollars, over all attempts', parseAmount)
+    .option(
+      '--time-limit <time>',
+      'limit of the time of each attempt, such as 30m',
+      parseDurationMs,
+    )
     .option(
       '--max-attempts <number>',
       `limit of attempts (default: ${ATTEMPTS_MAX_DEFAULT})`,

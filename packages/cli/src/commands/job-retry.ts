@@ -110,7 +110,7 @@ async function enqueueElsewhere(
   { prompt = job.prompt, tool, model }: Changes,
 ): Promise<undefined> {
   const { workspaceId, repoId, kind, role, priority, runId, concurrencyKey, budget } = job;
-  const { requirements, dependsOn, attachments = [] } = job;
+  const { requirements, dependsOn, base, attachments = [] } = job;
   if (typeof requirements === 'string') {
     const message = 'The requirements of the job are a text, which has no place for a tool.';
     throw new CliError(exitCodes.usage, 'USAGE', message);
@@ -127,6 +127,7 @@ async function enqueueElsewhere(
       ...(runId === null ? {} : { runId }),
       ...(concurrencyKey === null ? {} : { concurrencyKey }),
       ...(budget === null ? {} : { budget }),
+      ...(base === undefined ? {} : { base }),
       ...(attachments.length === 0
         ? {}
         : { attachments: attachments.map(({ uploadId }) => uploadId) }),

@@ -32,6 +32,7 @@ import { cleanText, oneLine, wrapLine } from '../terminal/text.ts';
 import { requestText } from '../words/changes-text.ts';
 import {
   attemptText,
+  baseText,
   branchText,
   changeText,
   colorStatus,
@@ -177,6 +178,7 @@ function printJob(
     ['Started', job.startedAt === null ? null : formatMoment(job.startedAt)],
     ['Finished', job.finishedAt === null ? null : formatMoment(job.finishedAt)],
     ['After', job.dependsOn.length === 0 ? null : job.dependsOn.map(shortId).join(', ')],
+    ['Builds on', baseText(job)],
     ['Result', isPlainLine(message) ? oneLine(message) || null : null],
     ['Reason', oneLine(reasonText(job.outcomeReason) ?? '') || null],
     ...evidenceFields(io, job),

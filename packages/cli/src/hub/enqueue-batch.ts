@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, string>> = {
   ...{ prompt: 'string', repo: 'string', kind: 'string', role: 'string', priority: 'number' },
   ...{ requirements: 'any', dependsOn: 'object', delayMs: 'number', idempotencyKey: 'string' },
   ...{ concurrencyKey: 'string', maxAttempts: 'number', runId: 'string', budget: 'object' },
+  base: 'string',
 };
 
 /**

@@ -1,5 +1,7 @@
 import {
+  type BuildsOn,
   describeIsolation,
+  isJobBase,
   type Job,
   type JobStatus,
   type ListedJob,
@@ -125,6 +127,26 @@ interface AgentEvidence {
 export function branchText({ evidence }: Pick<Job, 'evidence'>): string | null {
   const { branch } = (evidence ?? {}) as AgentEvidence;
   return typeof branch === 'string' ? branch : null;
+}
+
+/**
+ * The base of a job, as its agent has found it, or as the job names it. Null: it names none, and
+ * has not begun.
+ */
+export function baseText({ evidence, base }: Pick<Job, 'evidence' | 'base'>): string | null {
+  const told = evidence?.buildsOn as Partial<BuildsOn> | undefined;
+  const commitOf = (sha: unknown) =>
+    typeof sha === 'string' ? `, commit ${sha.slice(0, 12)}` : '';
+  const jobs = Array.isArray(told?.jobs) ? told.jobs : [];
+  if (jobs.length > 0) {
+    const texts = jobs.map(
+      ({ jobId, commitSha }) => `job ${shortId(String(jobId))}${commitOf(commitSha)}`,
+    );
+    return oneLine(texts.join('; '));
+  }
+  if (typeof told?.branch === 'string') return oneLine(`${told.branch}${commitOf(told.commitSha)}`);
+  if (base === undefined) return null;
+  return isJobBase(base) ? `job ${shortId(base)}` : oneLine(base);
 }
 
 /** The coding tool with its version and session; null if the evidence does not name it. */

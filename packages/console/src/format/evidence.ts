@@ -38,6 +38,13 @@ export interface ChangedFile {
   deleted: number | undefined;
 }
 
+/** The commit that a work began with, and where that is from. */
+interface ShownBase {
+  commitSha: string | undefined;
+  branch: string | undefined;
+  jobs: { jobId: string; commitSha: string | undefined }[];
+}
+
 /** The evidence of an outcome, as far as the console knows its fields. */
 export interface KnownEvidence {
   commitSha: string | undefined;
@@ -46,6 +53,8 @@ export interface KnownEvidence {
   checks: ShownCheck[];
   /** The proofs that are missing, one sentence each. */
   gaps: string[];
+  /** Absent: the agent did not tell. */
+  buildsOn: ShownBase | undefined;
   pushedTo: string | undefined;
   pullRequestUrl: string | undefined;
   files: ChangedFile[];
@@ -85,6 +94,7 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     verdict: verdicts.find((verdict) => verdict === fields.verdict),
     checks: listOf(fields.checks).filter(isObject).map(readCheck),
     gaps: textsOf(fields.gaps),
+    buildsOn: isObject(fields.buildsOn) ? readBase(fields.buildsOn) : undefined,
     pushedTo: textOf(fields.pushedTo),
     pullRequestUrl: webUrlOf(fields.pullRequestUrl),
     files: readFiles(evidence.changedFiles ?? [], listOf(fields.files).filter(isObject)),
@@ -94,6 +104,17 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
     isolation: isolationOf(evidence),
     reported: listOf(fields.reported).filter(isObject).map(readReported),
     attachments: listOf(fields.attachments).filter(isObject).flatMap(readAttached),
+  };
+}
+
+function readBase({ commitSha, branch, jobs }: Fields): ShownBase {
+  const parts = listOf(jobs).filter(isObject);
+  return {
+    ...{ commitSha: textOf(commitSha), branch: textOf(branch) },
+    jobs: parts.flatMap((part) => {
+      const jobId = textOf(part.jobId);
+      return jobId === undefined ? [] : [{ jobId, commitSha: textOf(part.commitSha) }];
+    }),
   };
 }
 

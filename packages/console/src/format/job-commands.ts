@@ -35,7 +35,7 @@ export function enqueueCommandOf(
   request: EnqueueRequest,
   fileNames: readonly string[] = [],
 ): string | null {
-  const { repoId, kind, prompt, role, priority, dependsOn, delayMs, requirements } = request;
+  const { repoId, kind, prompt, role, priority, dependsOn, base, delayMs, requirements } = request;
   const { runId, budget, concurrencyKey, maxAttempts, variants } = request;
   const tries = variants === undefined ? undefined : withFlag(variants);
   if (tries === null) return null;
@@ -52,6 +52,7 @@ export function enqueueCommandOf(
   add('--priority', priority);
   add('--delay', delayMs === undefined ? undefined : `${delayMs}ms`);
   for (const jobId of dependsOn ?? []) add('--depends-on', jobId);
+  add('--base', base);
   add(
     '--requirements',
     typeof requirements === 'object' ? JSON.stringify(requirements) : requirements,
@@ -59,6 +60,8 @@ export function enqueueCommandOf(
   add('--with', tries);
   add('--run', runId);
   add('--budget', typeof budget?.costUsd === 'number' ? budget.costUsd : undefined);
+  const { timeLimitMs } = budget ?? {};
+  add('--time-limit', typeof timeLimitMs === 'number' ? `${timeLimitMs}ms` : undefined);
   add('--concurrency-key', concurrencyKey);
   add('--max-attempts', maxAttempts);
   for (const fileName of fileNames) add('--attach', fileName);

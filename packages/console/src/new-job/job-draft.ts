@@ -8,6 +8,8 @@ export interface JobDraft {
   prompt: string;
   priority: string;
   dependsOn: readonly string[];
+  /** A branch, or the id of a job. */
+  base: string;
   delay: string;
   requirements: string;
   /** Empty: any tool; its default model. */
@@ -17,6 +19,7 @@ export interface JobDraft {
   variants: readonly { tool: string; model: string }[];
   runId: string;
   budgetUsd: string;
+  timeLimit: string;
   concurrencyKey: string;
   maxAttempts: string;
   role: string;
@@ -31,6 +34,7 @@ export const emptyDraft: JobDraft = {
   prompt: '',
   priority: '',
   dependsOn: [],
+  base: '',
   delay: '',
   requirements: '',
   tool: '',
@@ -38,6 +42,7 @@ export const emptyDraft: JobDraft = {
   variants: [],
   runId: '',
   budgetUsd: '',
+  timeLimit: '',
   concurrencyKey: '',
   maxAttempts: '',
   role: '',
@@ -47,10 +52,12 @@ export const emptyDraft: JobDraft = {
 /** The fields that are folded away until a person wants them. */
 export const rareFields = [
   'dependsOn',
+  'base',
   'delay',
   'requirements',
   'runId',
   'budgetUsd',
+  'timeLimit',
   'concurrencyKey',
   'maxAttempts',
   'role',
@@ -58,18 +65,27 @@ export const rareFields = [
 
 /** The draft that makes the same job again. A delay has passed, so it is left out. */
 export function draftOfJob(job: Job): JobDraft {
-  const { costUsd } = job.budget ?? {};
   return {
     ...emptyDraft,
     ...{ repoId: job.repoId, kind: job.kind, prompt: job.prompt },
     priority: job.priority === 0 ? '' : String(job.priority),
     dependsOn: job.dependsOn,
+    base: job.base ?? '',
     ...splitRequirements(job.requirements),
     runId: job.runId ?? '',
-    budgetUsd: typeof costUsd === 'number' ? String(costUsd) : '',
+    ...limitsOf(job.budget),
     concurrencyKey: job.concurrencyKey ?? '',
     role: job.role === 'implementer' ? '' : job.role,
     attachments: job.attachments ?? [],
+  };
+}
+
+/** The fields of a budget. */
+export function limitsOf(budget: Job['budget']): Pick<JobDraft, 'budgetUsd' | 'timeLimit'> {
+  const { costUsd, timeLimitMs } = budget ?? {};
+  return {
+    budgetUsd: typeof costUsd === 'number' ? String(costUsd) : '',
+    timeLimit: typeof timeLimitMs === 'number' ? `${Math.ceil(timeLimitMs / 1_000)}s` : '',
   };
 }
 
@@ -95,8 +111,13 @@ export function requestOf(
   const delayMs = attempt('delay', () => readDelay(draft.delay));
   const requirements = attempt('requirements', () => withTool(draft));
   const costUsd = attempt('budgetUsd', () => readAmount(draft.budgetUsd));
+  const timeLimitMs = attempt('timeLimit', () => readDelay(draft.timeLimit));
   if (Object.keys(faults).length > 0) return { request: null, faults };
-  const { repoId, kind, prompt, dependsOn, runId, concurrencyKey, role, attachments } = draft;
+  const { repoId, kind, prompt, dependsOn, base, runId, concurrencyKey, role, attachments } = draft;
+  const budget = {
+    ...(costUsd !== undefined && { costUsd }),
+    ...(timeLimitMs !== undefined && { timeLimitMs }),
+  };
   const variants = draft.variants.map(({ tool, model }) => ({
     ...(tool !== '' && { tool }),
     ...(model !== '' && { model }),
@@ -108,10 +129,11 @@ export function requestOf(
       ...(role.trim() !== '' && { role: role.trim() }),
       ...(priority !== undefined && { priority }),
       ...(dependsOn.length > 0 && { dependsOn: [...dependsOn] }),
+      ...(base.trim() !== '' && { base: base.trim() }),
       ...(delayMs !== undefined && { delayMs }),
       ...(requirements !== undefined && { requirements }),
       ...(runId !== '' && { runId }),
-      ...(costUsd !== undefined && { budget: { costUsd } }),
+      ...(Object.keys(budget).length > 0 && { budget }),
       ...(concurrencyKey.trim() !== '' && { concurrencyKey: concurrencyKey.trim() }),
       ...(maxAttempts !== undefined && { maxAttempts }),
       ...(variants.length > 0 && { variants }),

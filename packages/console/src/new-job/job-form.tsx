@@ -266,6 +266,12 @@ function RareFields({ form, workspaceId, runs }: RareFieldsProps) {
           onChange={(jobIds) => set('dependsOn', jobIds)}
         />
         <TextField
+          label="Builds on"
+          placeholder="the default branch"
+          hint="A branch, where the work also lands, or the ID of a job. Empty: the jobs it waits for."
+          {...text('base')}
+        />
+        <TextField
           label="Delay"
           hint="The job starts at the earliest after this time: 90s, 10m, 1h30m or 2d."
           {...text('delay')}
@@ -290,6 +296,7 @@ function RareFields({ form, workspaceId, runs }: RareFieldsProps) {
           hint="Passed on to the agent, which keeps to it as far as its tool can."
           {...text('budgetUsd')}
         />
+        <TextField label="Time limit" hint="Of each attempt: 30m or 2h." {...text('timeLimit')} />
         <TextField
           label="Concurrency key"
           hint="At most one job with the same key runs at a time."

@@ -1,5 +1,5 @@
 import type { JobTemplate, JobTemplateValues } from '@signalbox/contract';
-import { emptyDraft, type JobDraft, requestOf, splitRequirements } from './job-draft.ts';
+import { emptyDraft, type JobDraft, limitsOf, requestOf, splitRequirements } from './job-draft.ts';
 
 /** Blanks of a prompt, such as `{{area}}`, as the command line reads them. */
 const blank = /\{\{\s*([A-Za-z][\w-]*)\s*\}\}/g;
@@ -9,7 +9,6 @@ const blank = /\{\{\s*([A-Za-z][\w-]*)\s*\}\}/g;
  * template has no prompt.
  */
 export function draftOfTemplate({ values }: JobTemplate, before: JobDraft): JobDraft {
-  const { costUsd } = values.budget ?? {};
   const written = before.prompt.trim();
   return {
     ...emptyDraft,
@@ -20,7 +19,7 @@ export function draftOfTemplate({ values }: JobTemplate, before: JobDraft): JobD
       name === 'prompt' && written !== '' ? written : text,
     ),
     priority: values.priority === undefined ? '' : String(values.priority),
-    budgetUsd: typeof costUsd === 'number' ? String(costUsd) : '',
+    ...limitsOf(values.budget ?? null),
     concurrencyKey: values.concurrencyKey ?? '',
     maxAttempts: values.maxAttempts === undefined ? '' : String(values.maxAttempts),
     role: values.role ?? '',
@@ -47,7 +46,7 @@ export function valuesOfDraft(
   const { request, faults } = requestOf('', {
     ...draft,
     ...{ repoId: draft.repoId || '-', prompt: draft.prompt || '-' },
-    ...{ dependsOn: [], delay: '', runId: '', attachments: [] },
+    ...{ dependsOn: [], base: '', delay: '', runId: '', attachments: [] },
   });
   if (request === null) return { values: null, fault: Object.values(faults).join(' ') };
   const { workspaceId: _, repoId, prompt, ...others } = request;

@@ -148,6 +148,25 @@ export const SharedPatch = Type.Object({
 });
 export type SharedPatch = Static<typeof SharedPatch>;
 
+/** The most jobs on which one can depend. */
+export const DEPENDENCIES_MAX = 100;
+
+/** The base of a job, as its agent has found it. */
+export const BuildsOn = Type.Object({
+  commitSha: Text(64, { description: 'The commit that the work began with.' }),
+  branch: Type.Optional(
+    Text(255, { description: 'The branch that it is for. Absent: HEAD of the clone named none.' }),
+  ),
+  jobs: Type.Optional(
+    List(
+      Type.Object({ jobId: Id('job'), commitSha: Text(64) }),
+      DEPENDENCIES_MAX,
+      'The jobs whose commits it has, beyond those of the branch. Absent: none.',
+    ),
+  ),
+});
+export type BuildsOn = Static<typeof BuildsOn>;
+
 export const Evidence = Type.Object(
   {
     commitSha: Type.Optional(Text(64)),
@@ -198,6 +217,7 @@ export const Evidence = Type.Object(
       ),
     ),
     pushedTo: stored(Text(255, { description: 'The remote that has the branch.' })),
+    buildsOn: stored(BuildsOn),
     pullRequestUrl: stored(Text(2_000)),
   },
   { description: 'Proof of the outcome. Further fields are stored and returned.' },
@@ -260,6 +280,11 @@ export const OutcomeReason = Type.Union([
 ]);
 export type OutcomeReason = Static<typeof OutcomeReason>;
 
+/** Whether the base of a job names another job, and not a branch. */
+export function isJobBase(base: string): boolean {
+  return /^job_[0-9a-z]{20,}$/.test(base);
+}
+
 /** The fields of an enqueued job, shared with the children of a completion. */
 export const jobFields = {
   kind: OneOf(jobKinds),
@@ -273,7 +298,25 @@ export const jobFields = {
     Integer(0, 366 * 86_400_000, 'The job cannot be claimed before this time has passed.'),
     0,
   ),
-  dependsOn: Defaulted(List(Id('job'), 100, 'The job waits until all of these are done.'), []),
+  dependsOn: Defaulted(
+    List(
+      Id('job'),
+      DEPENDENCIES_MAX,
+      'The job waits until all of these are done. Without a base, it builds on their commits.',
+    ),
+    [],
+  ),
+  base: Type.Optional(
+    Text(255, {
+      minLength: 1,
+      pattern:
+        '^[^\\s\\u0000-\\u001f\\u007f~^:?*\\[\\\\-][^\\s\\u0000-\\u001f\\u007f~^:?*\\[\\\\]*$',
+      description:
+        'What the job builds on: a branch, where its work also lands; or the id of a job of the ' +
+        'repository that has a commit, or has not ended: then the job waits until it is done. ' +
+        'Absent: the commits of dependsOn, or else the branch that the agent is configured with.',
+    }),
+  ),
   concurrencyKey: Type.Optional(
     Text(255, {
       minLength: 1,
@@ -283,7 +326,8 @@ export const jobFields = {
   budget: Type.Optional(
     JsonObject(
       'Limits for the agent. costUsd: a job that costs more ends as failed with budget_spent; an ' +
-        'agent whose tool reports no cost fails it with budget_not_enforced.',
+        'agent whose tool reports no cost fails it with budget_not_enforced. timeLimitMs: an ' +
+        'attempt that takes longer ends as failed with time_limit. The limit of the agent counts, too.',
     ),
   ),
 } as const;
@@ -421,7 +465,18 @@ export const Job = Type.Object({
   variantOf: Type.Optional(
     Id('job', 'The first of the variants to which the job belongs. Absent: it is no variant.'),
   ),
-  dependsOn: List(Id('job'), 100),
+  // One more: the job that it builds on.
+  dependsOn: List(Id('job'), DEPENDENCIES_MAX + 1),
+  base: Type.Optional(
+    Text(255, { description: 'The branch or the job that it was told to build on.' }),
+  ),
+  baseBranch: Type.Optional(
+    Text(255, {
+      description:
+        'The branch that its work is for, as it or a job that it builds on names it. Absent: the ' +
+        'one that the agent is configured with.',
+    }),
+  ),
   concurrencyKey: Nullable(Text(255)),
   cancelRequestedAt: Nullable(Timestamp()),
   waitingOnUncertaintyId: Nullable(Id('uncertainty')),

@@ -6,6 +6,7 @@ import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
 import { asObject } from '../queue/matching.ts';
 import { attemptOf, generationOf } from '../queue/states.ts';
+import type { Preference } from '../queue/store.ts';
 import { requireRun } from '../runs/upsert.ts';
 import { type AfterCompletion, runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -14,9 +15,10 @@ import { continueWithMessages } from './continue.ts';
 import { addJob } from './enqueue.ts';
 import { type ChildrenParent, limitChild } from './limit-child.ts';
 import { judgeChange, verdictOf } from './policy.ts';
+import { findPreference } from './preference.ts';
 import { presentJob } from './present.ts';
 import { checkLanding, recordLanding } from './record-landing.ts';
-import { type JobRecord, requireJobOfAgent } from './require-job.ts';
+import { findJob, type JobRecord, requireJobOfAgent } from './require-job.ts';
 import {
   type JobResult,
   type JobRow,
@@ -89,9 +91,10 @@ export function completeJob(
 async function checkCompletion(tx: Tx, row: JobRow, input: CompleteInput): Promise<void> {
   if (input.runId !== undefined) await requireRun(tx, input.workspaceId, input.runId);
   checkLanding(row, input);
-  // `onJobCompleted` may hand answers over, and a landing ends a work: no other transaction may do
-  // so at the same time.
-  if (row.decisions !== '[]' || row.lands_job_id !== null) tx.requireExclusive();
+  // `onJobCompleted` may hand answers over, a landing ends a work, and the job of a missing base is
+  // read: no other transaction may change those at the same time.
+  const isLanding = row.lands_job_id !== null;
+  if (row.decisions !== '[]' || isLanding || missingBaseOf(input) !== null) tx.requireExclusive();
 }
 
 interface Completion {
@@ -125,6 +128,7 @@ async function acceptCompletion(
   const moved = isRetried
     ? await deps.queue.requeue(tx, entry, 'retryable-outcome', {
         delayMs: retryDelayMs,
+        preference: await preferBase(tx, row, input),
         attemptsMax: entry.attempts_max + (spendsAttempt(entry, input) ? 0 : 1),
       })
     : await deps.queue.finish(tx, entry, input.outcome, { isAwaited });
@@ -208,6 +212,24 @@ async function findRetryDelay(
     if (before + 1 >= occurrencesMax) return null;
   }
   return reason.recommendedDelayMs ?? 0;
+}
+
+/** A job whose base is missing goes to the agent that has the commit of that base. */
+async function preferBase(
+  tx: Tx,
+  { workspace_id, repo_id }: JobRow,
+  input: CompleteInput,
+): Promise<Preference | null> {
+  const jobId = missingBaseOf(input);
+  const base = jobId === null ? null : await findJob(tx, workspace_id, jobId);
+  return base?.row.repo_id === repo_id ? findPreference(tx, base) : null;
+}
+
+/** The job whose commit an agent does not have; null: it has all, or does not say. */
+function missingBaseOf({ outcomeReason: reason }: CompleteInput): string | null {
+  if (typeof reason !== 'object' || reason.code !== 'base_unavailable') return null;
+  const jobId = asObject(reason.details)?.jobId;
+  return typeof jobId === 'string' ? jobId : null;
 }
 
 /** An agent that can never begin must not keep a job from failing for ever. */

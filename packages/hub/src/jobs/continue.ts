@@ -200,6 +200,7 @@ async function addRound(
     work_job_id: row.work_job_id ?? row.job_id,
     round,
     ...{ variant_of: row.variant_of, variant_chosen: row.variant_chosen },
+    ...{ base: row.base, base_branch: row.base_branch },
   };
   const added = await addJob(deps, tx, author, draft, {
     ...{ origin: { continuesJobId: jobId, round: place.round } },

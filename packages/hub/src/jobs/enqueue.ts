@@ -10,6 +10,7 @@ import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
 import type { HookDeps, JobKey } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { type BasePlace, jobOfBase, placeBase, readBase } from './base.ts';
 import { findPreference } from './preference.ts';
 import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
@@ -45,10 +46,9 @@ export function enqueueJob(
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
   const { workspaceId } = input;
-  const { reviewsJobId } = input;
   const keys = [
     ...(key === undefined ? [] : [`enqueue ${key}`]),
-    ...(reviewsJobId === undefined ? [] : [reviewsJobId]),
+    ...[input.reviewsJobId, jobOfBase(input)].filter((id) => id !== null && id !== undefined),
   ];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
     answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
@@ -92,10 +92,11 @@ export function creatorOf({ principalId, displayName }: Principal): Creator {
 }
 
 /** The fields of a round, a variant or a landing beside those of a new job. */
-type WorkPlace = Pick<
-  JobRow,
-  'continues_job_id' | 'work_job_id' | 'round' | 'variant_of' | 'variant_chosen' | 'lands_job_id'
->;
+type WorkPlace = BasePlace &
+  Pick<
+    JobRow,
+    'continues_job_id' | 'work_job_id' | 'round' | 'variant_of' | 'variant_chosen' | 'lands_job_id'
+  >;
 
 interface Additions {
   /** Absent: a new one. */
@@ -108,7 +109,7 @@ interface Additions {
   preference?: Preference | null;
 }
 
-const ownWork: WorkPlace = {
+const ownWork: Omit<WorkPlace, keyof BasePlace> = {
   ...{ continues_job_id: null, work_job_id: null, round: 1 },
   ...{ variant_of: null, variant_chosen: null, lands_job_id: null },
 };
@@ -132,7 +133,12 @@ export async function addJob(
     await requireRun(tx, workspaceId, draft.runId);
     await requireRunHasRoom(tx, workspaceId, draft.runId);
   }
-  for (const id of draft.dependsOn) await requireReferredJob(tx, workspaceId, id, '/dependsOn');
+  const dependencies: JobRow[] = [];
+  for (const id of draft.dependsOn) {
+    dependencies.push(await requireReferredJob(tx, workspaceId, id, '/dependsOn'));
+  }
+  const based = await readBase(tx, draft);
+  const dependsOn = based?.isAwaited ? [...draft.dependsOn, based.row.job_id] : draft.dependsOn;
   const parent =
     draft.parentJobId === undefined
       ? null
@@ -140,15 +146,17 @@ export async function addJob(
   const place = await placeInTree(tx, workspaceId, parent);
   const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
   const row = {
-    ...{ ...rowOf(jobId, draft, createdBy), ...place },
-    ...{ ...ownWork, ...workPlace, attachments },
+    ...{ ...rowOf(jobId, { ...draft, dependsOn }, createdBy), ...place },
+    ...{ ...ownWork, ...placeBase(draft, based?.row, dependencies), ...workPlace, attachments },
   };
   const { reviewsJobId } = draft;
   const reviewed =
     reviewsJobId === undefined ? null : await requireReviewed(tx, draft, reviewsJobId);
+  // Its commit may be on one machine only.
+  const source = reviewed ?? (based?.isOnBranch ? based : null);
   const entry = await deps.queue.enqueue(tx, {
-    ...entryOf(jobId, draft),
-    preference: reviewed === null ? preference : await findPreference(tx, reviewed),
+    ...entryOf(jobId, { ...draft, dependsOn }),
+    preference: source === null ? preference : await findPreference(tx, source),
   });
   insertJob(tx, row);
   // An update that changes nothing: the page of the work hears of its review.

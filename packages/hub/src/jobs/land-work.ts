@@ -98,7 +98,7 @@ async function addLanding(
     },
     {
       origin: { landsJobId },
-      place: { lands_job_id: landsJobId },
+      place: { lands_job_id: landsJobId, base_branch: latest.base_branch },
       preference: await findPreference(tx, { entry: latest, row: latest }),
     },
   );

@@ -1,4 +1,10 @@
-import type { ChildJob, JobKind, RequestInput, RequiredCapabilities } from '@signalbox/contract';
+import {
+  type ChildJob,
+  isJobBase,
+  type JobKind,
+  type RequestInput,
+  type RequiredCapabilities,
+} from '@signalbox/contract';
 import { invalidField } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
 import { asObject, mayWrite, needsOf } from '../queue/matching.ts';
@@ -8,7 +14,7 @@ import { type JobRow, readJob } from './store.ts';
 /*
  * The limits of a job hold for its children. What an agent sends as children is mostly what its
  * tool asked for, and a tool must not reach further by a child than by its own job: not to another
- * repository or run, not to an agent that could not have claimed the job, and not earlier.
+ * repository, branch or run, not to an agent that could not have claimed it, and not earlier.
  */
 
 type Child = RequestInput<typeof ChildJob>;
@@ -25,8 +31,8 @@ export interface ChildrenParent extends JobRecord {
  * Narrows a child to the limits of its parent.
  *
  * @param path of the child in the request.
- * @throws HubError INVALID_REQUEST for what cannot be narrowed: another repository or run, and
- *   dependencies or a key outside of the run.
+ * @throws HubError INVALID_REQUEST for what cannot be narrowed: another repository, branch or run,
+ *   and dependencies or a key outside of the run.
  */
 export async function limitChild(
   reader: Reader,
@@ -43,6 +49,7 @@ export async function limitChild(
     ...others,
     ...(requirements !== undefined && { requirements }),
     ...(budget !== undefined && { budget }),
+    ...inheritBase(row, child),
     priority: Math.min(child.priority, entry.priority),
     maxAttempts: Math.min(child.maxAttempts, entry.attempts_max),
   };
@@ -76,13 +83,30 @@ async function requireOwnPlace(
     throw invalidField(`${path}/concurrencyKey`, rule);
   }
   const known = new Set([row.job_id, ...(JSON.parse(row.depends_on) as string[])]);
-  for (const jobId of child.dependsOn) {
-    if (known.has(jobId)) continue;
+  const mayName = async (jobId: string) => {
+    if (known.has(jobId)) return true;
     const job = await readJob(reader, row.workspace_id, jobId);
-    if (job !== undefined && runId !== null && job.run_id === runId) continue;
+    return job !== undefined && runId !== null && job.run_id === runId;
+  };
+  for (const jobId of child.dependsOn) {
+    if (await mayName(jobId)) continue;
     const rule = 'must name jobs of the run, the job itself, or those that it waited for';
     throw invalidField(`${path}/dependsOn`, rule);
   }
+  // Its work lands there, so a tool does not choose another branch.
+  const { base = row.base_branch } = child;
+  if (base === row.base_branch || (base !== null && isJobBase(base) && (await mayName(base))))
+    return;
+  throw invalidField(
+    `${path}/base`,
+    'must be the branch of the job, or a job that it may depend on',
+  );
+}
+
+/** A child that builds on no job is for the branch of its parent. */
+function inheritBase({ base_branch }: JobRow, { base, dependsOn }: Child): { base?: string } {
+  if (base !== undefined) return { base };
+  return base_branch === null || dependsOn.length > 0 ? {} : { base: base_branch };
 }
 
 /**

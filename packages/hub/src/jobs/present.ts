@@ -64,6 +64,8 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     ...(row.reviews_job_id === null ? {} : { reviewsJobId: row.reviews_job_id }),
     ...(row.variant_of === null ? {} : { variantOf: row.variant_of }),
     dependsOn: parseColumn<string[]>(row.depends_on) ?? [],
+    ...(row.base === null ? {} : { base: row.base }),
+    ...(row.base_branch === null ? {} : { baseBranch: row.base_branch }),
     concurrencyKey: entry.concurrency_key,
     cancelRequestedAt: nullableTimestampOf(entry.cancel_requested_at),
     waitingOnUncertaintyId: row.waiting_on_uncertainty_id,

@@ -247,6 +247,7 @@ async function addApplication(
       maxAttempts: ATTEMPTS_MAX_DEFAULT,
       delayMs: 0,
       dependsOn: [],
+      ...(asker?.row.base_branch != null && { base: asker.row.base_branch }),
       parentJobId: asker?.row.job_id,
       ...(requirements !== undefined && { requirements }),
     },

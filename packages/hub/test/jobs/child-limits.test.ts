@@ -187,3 +187,16 @@ test('a child waits for jobs and keys of its run, or those of its job, only', as
   const alone = await h.refuseChild({ priority: 9 }, { dependsOn: [sibling] });
   assert.match(alone, /dependsOn must name jobs of the run/);
 });
+
+test('a child is for the branch of its job, and builds on no job but those it may wait for', async (t) => {
+  const h = await setup(t);
+  const limits = { base: 'release' };
+  const placeOf = ({ base, baseBranch }: Job) => [base, baseBranch];
+  assert.deepEqual(placeOf(await h.look(limits)), ['release', 'release']);
+  assert.deepEqual(placeOf(await h.look(limits, { base: 'release' })), ['release', 'release']);
+  assert.match(await h.refuseChild(limits, { base: 'main' }), /base must be the branch of the job/);
+  assert.match(await h.refuseChild({}, { base: 'main' }), /base must be the branch of the job/);
+  const { jobId } = await h.enqueue();
+  await h.call(jobs.cancel, { workspaceId: h.workspaceId, jobId });
+  assert.match(await h.refuseChild({}, { base: jobId }), /or a job that it may depend on/);
+});

@@ -1,8 +1,9 @@
-import type { Attachment, Job } from '@signalbox/contract';
+import { type Attachment, isJobBase, type Job } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { activityQuery } from '../../api/activity-queries.ts';
 import { type ActivityView, contextWords, viewActivity } from '../../format/activity.ts';
+import { readEvidence } from '../../format/evidence.ts';
 import { attemptWords, kindWords } from '../../format/job-words.ts';
 import { plainText } from '../../format/text.ts';
 import { formatDuration } from '../../format/time.ts';
@@ -66,6 +67,7 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
           'Depends on',
           job.dependsOn.length > 0 ? <JobLinks key="needs" slug={slug} job={job} /> : null,
         ],
+        ['Builds on', baseOf(slug, job)],
       ]}
     />
   );
@@ -109,6 +111,39 @@ function JobLinks({ slug, job }: { slug: string; job: Job }) {
       {job.dependsOn.map((jobId) => (
         <li key={jobId}>
           <JobLink slug={slug} jobId={jobId} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SHA_CHARS = 12;
+
+/** The base of a job, as its agent has found it, or as the job names it. */
+function baseOf(slug: string, { evidence, base }: Job) {
+  const { buildsOn } = readEvidence(evidence ?? {});
+  if (buildsOn === undefined) {
+    if (base === undefined) return null;
+    return isJobBase(base) ? <JobLink key="base" slug={slug} jobId={base} /> : plainText(base);
+  }
+  const { branch, commitSha, jobs } = buildsOn;
+  const commit = (sha: string | undefined) =>
+    sha === undefined ? null : (
+      <code className="font-mono text-xs">{plainText(sha.slice(0, SHA_CHARS))}</code>
+    );
+  if (jobs.length === 0) {
+    return (
+      <span key="base">
+        {branch === undefined ? 'commit' : plainText(branch)} {commit(commitSha)}
+      </span>
+    );
+  }
+  return (
+    <ul key="base" className="grid grid-cols-[minmax(0,1fr)]">
+      {jobs.map(({ jobId, commitSha: sha }) => (
+        <li key={jobId}>
+          <JobLink slug={slug} jobId={plainText(jobId)} />
+          {commit(sha)}
         </li>
       ))}
     </ul>

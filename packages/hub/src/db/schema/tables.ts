@@ -317,6 +317,10 @@ export interface JobsTable {
   lands_job_id: string | null;
   /** The job whose commit this one reviews. */
   reviews_job_id: string | null;
+  /** The branch or the job that it was told to build on. */
+  base: string | null;
+  /** The branch that its work is for; null: the one that the agent is configured with. */
+  base_branch: string | null;
   /** How its piece of work has ended; null: it is open. */
   work_ended: 'landed' | 'closed' | null;
 }

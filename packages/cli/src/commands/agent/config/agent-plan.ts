@@ -37,7 +37,7 @@ export interface RepositoryPlan {
   repositoryChecks: Sourced<boolean>;
   push: Sourced<boolean>;
   pullRequest: Sourced<boolean>;
-  /** Absent: `base`, or the branch that the clone has checked out. */
+  /** Absent: `base`, or the default branch of the clone. */
   landInto?: Sourced<string> | undefined;
   landBy: Sourced<LandingWay>;
   pushBase: Sourced<boolean>;

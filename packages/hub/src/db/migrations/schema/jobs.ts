@@ -40,6 +40,8 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     variant_chosen INTEGER,
     lands_job_id TEXT,
     reviews_job_id TEXT,
+    base TEXT,
+    base_branch TEXT,
     work_ended TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
