@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findBubblewrap, pathWith } from '../../packages/agent/test/support/bubblewrap.ts';
 import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
 import { toolMissing } from './install-tool.ts';
@@ -14,7 +14,17 @@ import { say, shell, write } from './turns.ts';
  * tools, and reach nothing else of the person's.
  */
 
-const { directory, lack } = findBubblewrap();
+const hasBubblewrap = (directory: string) =>
+  directory !== '' && existsSync(join(directory, 'bwrap'));
+const pathDirectories = (process.env.PATH ?? '').split(delimiter);
+/** Where `bwrap` is for tests: Codex would use one of the PATH for its own sandbox. */
+const directory = [process.env.TEST_BUBBLEWRAP ?? '', ...pathDirectories].find(hasBubblewrap);
+const works = directory !== undefined && startsIn(join(directory, 'bwrap'));
+
+function startsIn(bwrap: string): boolean {
+  const args = ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-pid', 'true'];
+  return spawnSync(bwrap, args).status === 0;
+}
 
 describe('an agent that must wrap its tools, where it cannot', () => {
   let bench: ToolBench;
@@ -24,7 +34,8 @@ describe('an agent that must wrap its tools, where it cannot', () => {
   after(async () => await bench?.close());
 
   it('does not start, and says what is missing', async () => {
-    const machine = bench.machineWith({ PATH: pathWith(null) });
+    const withoutIt = pathDirectories.filter((each) => !hasBubblewrap(each)).join(delimiter);
+    const machine = bench.machineWith({ PATH: withoutIt });
     const settings = configFlag(bench.folder, { isolation: 'wrap', tool: { name: 'true' } });
     const { code, stderr } = await machine.run(['agent', 'start', '--once', ...settings]);
     assert.equal(code, 2, stderr);
@@ -34,7 +45,7 @@ describe('an agent that must wrap its tools, where it cannot', () => {
 });
 
 // Where it does not work, tests of the agent show the refusal, with the reason in their names.
-const wrapped = lack === null ? (['claude', 'codex'] as const) : [];
+const wrapped = works ? (['claude', 'codex'] as const) : [];
 for (const tool of wrapped) {
   for (const protocol of ['cli', 'acp'] as const) {
     const needed = protocol === 'cli' ? ([tool] as const) : ([tool, `${tool}-acp`] as const);

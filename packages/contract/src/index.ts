@@ -36,6 +36,7 @@ export * from './endpoints/integration-events.ts';
 export * from './endpoints/integrations.ts';
 export * from './endpoints/job-activity.ts';
 export * from './endpoints/job-attempt.ts';
+export * from './endpoints/job-base.ts';
 export * from './endpoints/job-bulk.ts';
 export * from './endpoints/job-continue.ts';
 export * from './endpoints/job-counts.ts';

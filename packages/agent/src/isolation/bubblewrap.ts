@@ -16,7 +16,7 @@ export interface OwnSandbox {
   env: Readonly<Record<string, string>>;
 }
 
-/** What a wrapped program finds at a path. The longest path that matches counts. */
+/** The content of a path for a wrapped program. The longest path that matches counts. */
 export interface Place {
   path: string;
   /**

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Place } from './bubblewrap.ts';
 
-/** What a wrapped tool sees of the machine, beside what its job gives to it. */
+/** The parts of the machine that a wrap shows or hides, beside those that a job has. */
 export interface MachinePlaces {
   /** The home directory of the user that tools run as. */
   home: string;
@@ -14,7 +14,7 @@ export interface MachinePlaces {
   readable: readonly string[];
 }
 
-/** What a job gives to its tool. */
+/** The files of a job for its tool. */
 export interface JobPlaces {
   /** Empty directories, which become the home directory and `/tmp`. */
   own: { home: string; temporary: string };
@@ -64,7 +64,7 @@ const toolPlaces: Readonly<Record<string, ToolPlaces>> = {
   },
 };
 
-/** Of `/run`, which has the sockets of the machine's services: name resolution, programs of NixOS. */
+/** In `/run`, beside the sockets of services: name resolution, programs of NixOS. */
 const readableInRun = ['systemd/resolve', 'current-system', 'wrappers'];
 
 /** Files of other programs of the person that are tried when a wrap is proved. */

@@ -3,7 +3,7 @@ import type { IsolationPromise, IsolationRung } from '@signalbox/contract';
 export type Rung = IsolationRung;
 export type Promised = IsolationPromise;
 
-/** What each rung has to keep. */
+/** The promises that each rung has to keep. */
 export const promisesOf: Readonly<Record<Rung, readonly Promised[]>> = {
   // The permissions of files decide what else that user may read and write.
   user: ['agent-files', 'processes'],
@@ -20,7 +20,7 @@ export interface BrokenRung {
   isDead?: true;
 }
 
-/** What was tried and held. */
+/** The rungs that were tried and held. */
 export interface Proof {
   rungs: readonly Rung[];
   proved: readonly Promised[];
@@ -32,7 +32,7 @@ export class IsolationError extends Error {
   override name = 'IsolationError';
 }
 
-/** What holds for all tools of an agent. */
+/** The proofs that hold for all tools of an agent. */
 export function mergeProofs(proofs: readonly Proof[]): Proof {
   const isOfAll = <T>(list: (proof: Proof) => readonly T[], one: T) =>
     proofs.every((proof) => list(proof).includes(one));

@@ -9,11 +9,13 @@ import { repoId, resultOf, type Setup, setup } from '../support/harness.ts';
 
 const bubblewrap = findBubblewrap();
 
-/** What stands for the sandbox of Codex; the programs that it runs are in "$@". */
+/** Sandboxes in place of that of Codex; the programs that they run are in "$@". */
 const sandboxes = {
   broken: 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1',
   open: 'exec "$@"',
-  confined: `exec ${bubblewrap.directory}/bwrap --ro-bind / / --dev-bind /dev /dev --ro-bind /dev/shm /dev/shm --bind "$PWD" "$PWD" "$@"`,
+  confined:
+    `exec ${bubblewrap.directory}/bwrap --ro-bind / / --dev-bind /dev /dev ` +
+    '--ro-bind /dev/shm /dev/shm --bind "$PWD" "$PWD" "$@"',
 };
 
 function useSandbox({ directory }: Setup, name: keyof typeof sandboxes): NodeJS.ProcessEnv {

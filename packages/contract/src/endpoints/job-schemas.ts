@@ -15,6 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../schema.ts';
+import { BuildsOn, DEPENDENCIES_MAX } from './job-base.ts';
 import { VARIANTS_MAX, Variant } from './job-variant.ts';
 import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
@@ -148,25 +149,6 @@ export const SharedPatch = Type.Object({
 });
 export type SharedPatch = Static<typeof SharedPatch>;
 
-/** The most jobs on which one can depend. */
-export const DEPENDENCIES_MAX = 100;
-
-/** The base of a job, as its agent has found it. */
-export const BuildsOn = Type.Object({
-  commitSha: Text(64, { description: 'The commit that the work began with.' }),
-  branch: Type.Optional(
-    Text(255, { description: 'The branch that it is for. Absent: HEAD of the clone named none.' }),
-  ),
-  jobs: Type.Optional(
-    List(
-      Type.Object({ jobId: Id('job'), commitSha: Text(64) }),
-      DEPENDENCIES_MAX,
-      'The jobs whose commits it has, beyond those of the branch. Absent: none.',
-    ),
-  ),
-});
-export type BuildsOn = Static<typeof BuildsOn>;
-
 export const Evidence = Type.Object(
   {
     commitSha: Type.Optional(Text(64)),
@@ -279,11 +261,6 @@ export const OutcomeReason = Type.Union([
   }),
 ]);
 export type OutcomeReason = Static<typeof OutcomeReason>;
-
-/** Whether the base of a job names another job, and not a branch. */
-export function isJobBase(base: string): boolean {
-  return /^job_[0-9a-z]{20,}$/.test(base);
-}
 
 /** The fields of an enqueued job, shared with the children of a completion. */
 export const jobFields = {

@@ -11,7 +11,7 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
-import type { JobMessagesTable } from '../db/schema/tables.ts';
+import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';

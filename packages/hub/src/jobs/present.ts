@@ -7,7 +7,7 @@ import {
   type Usage,
 } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
-import type { JobMessagesTable } from '../db/schema/tables.ts';
+import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import type { Entry } from '../queue/entry.ts';
 import { generationOf } from '../queue/states.ts';
 import type { JobRow } from './store.ts';

@@ -10,7 +10,7 @@ import {
   writeReturning,
 } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { JobEventsTable } from '../db/schema/tables.ts';
+import type { JobEventsTable } from '../db/schema/jobs.ts';
 import type { Entry } from '../queue/entry.ts';
 
 export type JobEventRow = JobEventsTable;

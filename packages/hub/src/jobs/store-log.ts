@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow, plus, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { JobLogMarksTable, JobLogsTable } from '../db/schema/tables.ts';
+import type { JobLogMarksTable, JobLogsTable } from '../db/schema/jobs.ts';
 import { KEY_OF_JOB } from './store-events.ts';
 
 export type JobLogRow = JobLogsTable;

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertRow, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { JobMessagesTable } from '../db/schema/tables.ts';
+import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { JobRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { WorksTable } from '../db/schema/tables.ts';
+import type { WorksTable } from '../db/schema/jobs.ts';
 import type { JobRow } from './store.ts';
 
 export type WorkRow = WorksTable;

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { JobsTable } from '../db/schema/tables.ts';
+import type { JobsTable } from '../db/schema/jobs.ts';
 
 export type JobRow = JobsTable;
 

@@ -349,7 +349,7 @@ test('in quiet hours a question waits until they end, with the reason', async (t
   await raise({ deadlineAt: new Date(h.clock.nowMs() + 120 * MINUTE_MS).toISOString() });
   // One message at a time for a channel.
   for (let turn = 0; turn < 5; turn++) await h.send();
-  const texts = () => h.receiver.messages.map(({ body }) => body.message).toSorted();
+  const texts = () => h.receiver.messages.map(({ body }) => String(body.message)).toSorted();
   assert.deepEqual(texts(), ['“In time?”', '“May it delete?”']);
   const [told] = await h.told(waits);
   assert.deepEqual([told?.state, told?.attempts], ['waiting', 0]);

@@ -1,3 +1,4 @@
+import { jobColumns } from './jobs.ts';
 import type { Schema } from './tables.ts';
 
 /*
@@ -28,6 +29,7 @@ function checked<const Texts extends { [Table in keyof Schema]?: string }>(
 }
 
 export const allColumns = checked({
+  ...jobColumns,
   agents: `workspace_id, agent_id, principal_id, token_id, machine_fingerprint, display_name,
     status, capabilities, agent_version, platform, arch, last_seen_at, created_at, command,
     command_number, command_reason, command_by, command_by_name, command_asked_at,
@@ -58,19 +60,7 @@ export const allColumns = checked({
     last_used_at, revoked_at`,
   invitations: `workspace_id, invitation_id, link_hash, email, role, created_by, created_at,
     expires_at, accepted_at, accepted_by, revoked_at`,
-  job_events: 'job_key, seq, kind, at, attempt, agent_id, message, data',
-  job_logs: `workspace_id, job_id, attempt, line_feeds, size_bytes, is_line_open, first_at, last_at,
-    unmarked_bytes, unmarked_pieces, log_seq, tool_log_seq, activities`,
-  job_messages: `workspace_id, job_id, number, text, author_id, author_name, created_at,
-    delivered_at, next_job_id`,
   job_templates: `workspace_id, name, template_values, updated_at, updated_by, updated_by_name`,
-  jobs: `workspace_id, job_id, repo_id, run_id, kind, role, prompt, requirements, parent_job_id,
-     continues_job_id, work_job_id, round, depth, root_job_id, depends_on, budget, created_by,
-     created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash,
-     completion_attempt, completion_answer, waiting_on_uncertainty_id, decisions, title, changed,
-     verdict, tool, model, message_count, messages_generation, attachments, variant_of,
-     variant_chosen, lands_job_id, reviews_job_id, base, base_branch,
-     work_ended`,
   mail_accounts: `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
     auth_kind, sealed_secret, mailboxes, created_by, created_at, updated_at`,
   memberships: 'workspace_id, person_id, role, created_at',
@@ -116,7 +106,6 @@ export const allColumns = checked({
   upload_objects: 'workspace_id, object_key, upload_id, created_at',
   uploads: `workspace_id, upload_id, file_name, content_type, size_bytes, sha256, status,
     object_key, created_by, job_id, run_id, created_at, expires_at, stored_at`,
-  works: 'workspace_id, work_job_id, approval, landing_job_id, landing_conflicts, landed',
   workspaces: `workspace_id, slug, name, created_at, content_storage, retention_days,
     redact_secrets, queue_paused_at, queue_paused_by, queue_pause_reason, created_by_operator,
     ask_owners_after_minutes`,

@@ -3,6 +3,7 @@ import type { ContextTables } from './context.ts';
 import type { IntegrationTables } from './integrations.ts';
 import type { InvitationTables } from './invitations.ts';
 import type { JobTemplateSchema } from './job-templates.ts';
+import type { JobSchema } from './jobs.ts';
 import type { NotificationTables } from './notifications.ts';
 import type { PasswordResetTables } from './password-resets.ts';
 import type { ReviewSchema } from './review.ts';
@@ -257,156 +258,6 @@ export interface QueueSettlementsTable {
   entry_id: string;
 }
 
-export interface JobsTable {
-  workspace_id: string;
-  job_id: string;
-  repo_id: string;
-  run_id: string | null;
-  kind: string;
-  role: string;
-  prompt: string;
-  /** JSON: a string or an object, as the caller sent it. */
-  requirements: string | null;
-  parent_job_id: string | null;
-  /** The round before; null: it is the first. */
-  continues_job_id: string | null;
-  /** The first job of the work; null for that job itself. */
-  work_job_id: string | null;
-  round: number;
-  /** How many parents are above it. */
-  depth: number;
-  /** The uppermost of them; null without a parent. */
-  root_job_id: string | null;
-  /** JSON array of job ids. */
-  depends_on: string;
-  budget: string | null;
-  created_by: string;
-  /** The name of that principal; null: an agent, a trigger or the hub. */
-  created_by_name: string | null;
-  outcome: 'done' | 'failed' | 'blocked' | null;
-  outcome_reason: string | null;
-  message: string | null;
-  evidence: string | null;
-  usage: string | null;
-  /** Hash of the accepted completion and its generation; identifies replays. */
-  completion_hash: string | null;
-  completion_attempt: number | null;
-  /** Null while the job has no result, and where it follows from the outcome; see `complete.ts`. */
-  completion_answer: string | null;
-  waiting_on_uncertainty_id: string | null;
-  decisions: string;
-  /** The title of a long prompt; that of a short one is cut from it. */
-  title: string | null;
-  /** Whether a job that is done changed the repository; null when that does not apply. */
-  changed: Flag | null;
-  /** Of the evidence of a job that is done. */
-  verdict: 'verified' | 'gaps' | 'unverified' | null;
-  /** Of the last attempt that ended; before it, those that the job asks for. */
-  tool: string | null;
-  model: string | null;
-  /** JSON array of the files for the tool, as they are on the wire; null: none. */
-  attachments: string | null;
-  message_count: number;
-  /** The claim generation of the last attempt whose tool takes messages between its turns. */
-  messages_generation: number | null;
-  /** The first of the variants to which it and its rounds belong; null: it is no variant. */
-  variant_of: string | null;
-  /** 1: the variant was chosen. 0: another one was. Null: none was yet, or it is no variant. */
-  variant_chosen: Flag | null;
-  /** The round whose commit the job lands; null: it is no landing. */
-  lands_job_id: string | null;
-  /** The job whose commit this one reviews. */
-  reviews_job_id: string | null;
-  /** The branch or the job that it was told to build on. */
-  base: string | null;
-  /** The branch that its work is for; null: the one that the agent is configured with. */
-  base_branch: string | null;
-  /** How its piece of work has ended; null: it is open. */
-  work_ended: 'landed' | 'closed' | null;
-}
-
-/** The decisions of people on a piece of work, and how it landed. */
-export interface WorksTable {
-  workspace_id: string;
-  /** The first job of the work. */
-  work_job_id: string;
-  /** JSON, as on the wire. */
-  approval: string | null;
-  /** The latest landing of the approval. */
-  landing_job_id: string | null;
-  /** JSON, as on the wire. */
-  landing_conflicts: string | null;
-  /** JSON, as on the wire. */
-  landed: string | null;
-}
-
-export interface JobMessagesTable {
-  workspace_id: string;
-  job_id: string;
-  number: number;
-  text: string;
-  author_id: string;
-  author_name: string | null;
-  created_at: number;
-  /** When the tool of the job got it. Null: it is queued, or in a round. */
-  delivered_at: number | null;
-  /** The round that has it in its prompt. */
-  next_job_id: string | null;
-}
-
-export interface JobEventsTable {
-  /** `jobs.job_key`, an integer that statements only use to join. */
-  job_key: number;
-  seq: number;
-  kind: string;
-  at: number;
-  attempt: number;
-  agent_id: string | null;
-  message: string | null;
-  data: string | null;
-}
-
-/** The size of the log of an attempt: the text of its output. */
-export interface JobLogsTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  line_feeds: number;
-  size_bytes: number;
-  /** 1: the text does not end with a line feed. */
-  is_line_open: Flag;
-  first_at: number;
-  last_at: number;
-  /** Bytes and pieces of output since the last mark. */
-  unmarked_bytes: number;
-  unmarked_pieces: number;
-  /** The highest number of an entry of the agent. */
-  log_seq: number;
-  /** The same for entries that the attempt's job token appends. */
-  tool_log_seq: number;
-  /** How many of its pieces have a row in `job_activities`. */
-  activities: number;
-}
-
-/** A place in a log: the event `seq` tells of an activity, and its text begins in line `line`. */
-export interface JobActivitiesTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  seq: number;
-  line: number;
-}
-
-/** A place in a log: the event `seq` begins after `line` line feeds and `byte` bytes. */
-export interface JobLogMarksTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  line: number;
-  seq: number;
-  byte: number;
-}
-
 export interface IdempotencyKeysTable {
   workspace_id: string;
   operation: string;
@@ -467,6 +318,7 @@ export interface Schema
     ContextTables,
     IntegrationTables,
     InvitationTables,
+    JobSchema,
     JobTemplateSchema,
     NotificationTables,
     PasswordResetTables,
@@ -490,13 +342,6 @@ export interface Schema
   queue_entries: QueueEntriesTable;
   queue_dependencies: QueueDependenciesTable;
   queue_settlements: QueueSettlementsTable;
-  jobs: JobsTable;
-  job_events: JobEventsTable;
-  job_logs: JobLogsTable;
-  job_log_marks: JobLogMarksTable;
-  job_activities: JobActivitiesTable;
-  job_messages: JobMessagesTable;
-  works: WorksTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_entries: AuditEntriesTable;
   archive_parts: ArchivePartsTable;
