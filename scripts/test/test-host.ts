@@ -19,8 +19,13 @@ let countedMs = 0;
 for (const kind of ['uncaughtException', 'unhandledRejection']) {
   process.on(kind, (error: unknown) => {
     const event: TestEvent = { kind: 'uncaught', detail: inspect(error, { depth: 6 }) };
-    if (process.connected) process.send?.(event, () => process.exit(1));
-    else console.error(error);
+    if (process.connected) {
+      process.send?.(event, () => process.exit(1));
+    } else {
+      console.error(error);
+      // After a run that was killed, its pipes are closed, and each error that is printed is one.
+      process.exit(1);
+    }
   });
 }
 process.on('message', ({ file }: TestOrder) => void run(file));
