@@ -349,7 +349,6 @@ export const EnqueueRequest = Type.Object({
     }),
   ),
   parentJobId: Type.Optional(Id('job')),
-  remark: Type.Optional(Text(500, { description: 'A remark for people; no tool reads it.' })),
   reviewsJobId: Type.Optional(
     Id(
       'job',
@@ -437,7 +436,6 @@ export const Job = Type.Object({
       description: 'Its piece of work has ended, and nothing has continued it. Null: it is open.',
     }),
   ),
-  remark: Type.Optional(Text(500, { description: 'A remark for people; no tool reads it.' })),
   reviewsJobId: Type.Optional(
     Id('job', 'The job whose commit this pr_review reviews. Absent: it names none.'),
   ),

@@ -30,7 +30,6 @@ type JobDraft = RequestInput<typeof ChildJob> & {
   repoId: string;
   parentJobId?: string | undefined;
   reviewsJobId?: string | undefined;
-  remark?: string | undefined;
   attachments?: readonly string[] | undefined;
 };
 
@@ -220,7 +219,6 @@ function rowOf(
     requirements: draft.requirements === undefined ? null : JSON.stringify(draft.requirements),
     parent_job_id: draft.parentJobId ?? null,
     reviews_job_id: draft.reviewsJobId ?? null,
-    remark: draft.remark ?? null,
     depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
     budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
     created_by: createdBy.id,

@@ -61,7 +61,6 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     round: row.round,
     landsJobId: row.lands_job_id,
     workEnded: row.work_ended,
-    ...(row.remark === null ? {} : { remark: row.remark }),
     ...(row.reviews_job_id === null ? {} : { reviewsJobId: row.reviews_job_id }),
     ...(row.variant_of === null ? {} : { variantOf: row.variant_of }),
     dependsOn: parseColumn<string[]>(row.depends_on) ?? [],

@@ -68,7 +68,6 @@ export function JobFacts({ job, slug, repositoryLabel, agentName }: JobFactsProp
           job.dependsOn.length > 0 ? <JobLinks key="needs" slug={slug} job={job} /> : null,
         ],
         ['Builds on', baseOf(slug, job)],
-        ['Remark', job.remark && plainText(job.remark)],
       ]}
     />
   );

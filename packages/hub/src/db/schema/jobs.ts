@@ -68,8 +68,6 @@ export interface JobsTable {
   base_branch: string | null;
   /** How its piece of work has ended; null: it is open. */
   work_ended: 'landed' | 'closed' | null;
-  /** Of the person who enqueued it, for people. */
-  remark: string | null;
 }
 
 /** The decisions of people on a piece of work, and how it landed. */
@@ -172,7 +170,7 @@ export const jobColumns = {
      completion_attempt, completion_answer, waiting_on_uncertainty_id, decisions, title, changed,
      verdict, tool, model, message_count, messages_generation, attachments, variant_of,
      variant_chosen, lands_job_id, reviews_job_id, base, base_branch,
-     work_ended, remark`,
+     work_ended`,
   job_events: 'job_key, seq, kind, at, attempt, agent_id, message, data',
   job_logs: `workspace_id, job_id, attempt, line_feeds, size_bytes, is_line_open, first_at, last_at,
     unmarked_bytes, unmarked_pieces, log_seq, tool_log_seq, activities`,

@@ -42,8 +42,7 @@ const jobColumns = `workspace_id TEXT NOT NULL,
     reviews_job_id TEXT,
     base TEXT,
     base_branch TEXT,
-    work_ended TEXT,
-    remark TEXT`;
+    work_ended TEXT`;
 
 /** The integer key of a job is its row id on SQLite. */
 const jobsTable: Record<EngineName, string> = {
