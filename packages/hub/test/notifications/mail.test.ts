@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import {
-  consoleEndpoints,
-  consolePathOf,
-  type Endpoint,
-  type RequestOf,
-  type ResponseOf,
-} from '@signalbox/contract';
+import { consoleEndpoints, consolePathOf } from '@signalbox/contract';
 import type { SMTPServerOptions } from 'smtp-server';
-import type { TObject } from 'typebox';
 import { sendMail } from '../../src/notifications/send-mail.ts';
 import type { Config } from '../../src/start/config.ts';
 import { makeCertificate, trustCertificate } from '../support/certificate.ts';
@@ -29,14 +22,7 @@ async function startMailer(
   const server = await startSmtpReceiver(t, options);
   const h = await startDecisionWorld(t, { config: { smtp: { ...server.smtp, ...smtpOf } } });
   const person = await signInFirstOwner(h);
-  const call = async <Req extends TObject, Res extends TObject>(
-    row: Endpoint<Req, Res>,
-    body: RequestOf<Endpoint<Req, Res>>,
-  ) => {
-    const answer = await person.send(consolePathOf(row), body);
-    assert.equal(answer.body.ok, true, answer.text);
-    return answer.body as ResponseOf<Endpoint<Req, Res>>;
-  };
+  const { call } = person;
   const { workspaceId, hub } = h;
   const draft = { workspaceId, kind: 'mail', name: 'Mail', events: ['decision'] } as const;
   const put = { ...draft, events: [...draft.events], showsText: true };

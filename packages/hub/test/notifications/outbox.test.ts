@@ -4,13 +4,10 @@ import { type TestContext, test } from 'node:test';
 import {
   consoleEndpoints,
   consolePathOf,
-  type Endpoint,
   endpoints,
   type NotificationChannel,
   type RequestOf,
-  type ResponseOf,
 } from '@signalbox/contract';
-import type { TObject } from 'typebox';
 import { deleteMembership, insertMembership } from '../../src/access/store.ts';
 import { endOfQuiet } from '../../src/notifications/quiet-hours.ts';
 import { NotificationSender } from '../../src/notifications/sender.ts';
@@ -51,14 +48,7 @@ async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | string[] =
   const h = await startDecisionWorld(t, { config: { allowPrivateHosts } });
   const person = await signInFirstOwner(h);
   const { workspaceId, hub } = h;
-  const ask = async <Req extends TObject, Res extends TObject>(
-    row: Endpoint<Req, Res>,
-    body: RequestOf<Endpoint<Req, Res>>,
-  ) => {
-    const answer = await person.send(consolePathOf(row), body);
-    assert.equal(answer.body.ok, true, answer.text);
-    return answer.body as ResponseOf<Endpoint<Req, Res>>;
-  };
+  const ask = person.call;
   const add = (draft: Partial<RequestOf<typeof notificationChannels.put>> = {}) =>
     ask(notificationChannels.put, {
       ...{ workspaceId, kind: 'ntfy', url: `${receiver.url}/ada-4711`, ...everything, ...draft },

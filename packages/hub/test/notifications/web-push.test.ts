@@ -9,14 +9,7 @@ import {
   verify,
 } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import {
-  consoleEndpoints,
-  consolePathOf,
-  type Endpoint,
-  type RequestOf,
-  type ResponseOf,
-} from '@signalbox/contract';
-import type { TObject } from 'typebox';
+import { consoleEndpoints, consolePathOf, type RequestOf } from '@signalbox/contract';
 import { encryptPush, vapidKeysOf } from '../../src/notifications/web-push.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startDecisionWorld } from '../support/decision-world.ts';
@@ -102,14 +95,7 @@ async function startPush(t: TestContext, allowPrivateHosts: 'all' | string[] = '
     ...{ workspaceId, kind: 'push' as const, name: 'Firefox on Android', url, keys: browser.keys },
     ...{ events: ['decision' as const], showsText: true },
   };
-  const call = async <Req extends TObject, Res extends TObject>(
-    row: Endpoint<Req, Res>,
-    body: RequestOf<Endpoint<Req, Res>>,
-  ) => {
-    const answer = await person.send(consolePathOf(row), body);
-    assert.equal(answer.body.ok, true, answer.text);
-    return answer.body as ResponseOf<Endpoint<Req, Res>>;
-  };
+  const { call } = person;
   const add = (draft: Partial<RequestOf<typeof notificationChannels.put>> = {}) =>
     call(notificationChannels.put, { ...put, ...draft });
   return {

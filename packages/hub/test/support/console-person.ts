@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { consoleEndpoints, type Endpoint } from '@signalbox/contract';
+import {
+  consoleEndpoints,
+  consolePathOf,
+  type Endpoint,
+  type RequestOf,
+  type ResponseOf,
+} from '@signalbox/contract';
+import type { TObject } from 'typebox';
 import { insertMembership } from '../../src/access/store.ts';
 import { issueFirstOwnerLink } from '../../src/people/create-first-owner.ts';
 import type { HomeWorld } from './home-world.ts';
@@ -12,6 +19,11 @@ export interface ConsolePerson {
   workspaceSlug: string;
   /** @param row of the path, if it may be a stream. */
   send(path: string, body: Record<string, unknown>, row?: Endpoint): Promise<Answer>;
+  /** Calls an endpoint at the console and expects success. */
+  call<Req extends TObject, Res extends TObject>(
+    row: Endpoint<Req, Res>,
+    body: RequestOf<Endpoint<Req, Res>>,
+  ): Promise<ResponseOf<Endpoint<Req, Res>>>;
 }
 
 /** The first owner of a hub, signed in, and a member of `home` as well. */
@@ -46,5 +58,12 @@ export async function signInFirstOwner({ hub, home }: HomeWorld): Promise<Consol
       created_at: tx.nowMs,
     }),
   );
-  return { personId, workspaceSlug, send };
+  return {
+    ...{ personId, workspaceSlug, send },
+    async call(row, call) {
+      const answer = await send(consolePathOf(row), call);
+      assert.equal(answer.body.ok, true, answer.text);
+      return answer.body as ResponseOf<typeof row>;
+    },
+  };
 }

@@ -3,14 +3,11 @@ import { type TestContext, test } from 'node:test';
 import {
   type AskedAction,
   consoleEndpoints,
-  type Endpoint,
   endpoints,
   type RequestOf,
-  type ResponseOf,
   RULE_DAYS_MAX,
 } from '@signalbox/contract';
 import fc from 'fast-check';
-import type { TObject } from 'typebox';
 import { deleteMembership } from '../../src/access/store.ts';
 import {
   type AskedPlace,
@@ -34,14 +31,7 @@ async function setup(t: TestContext) {
   const { workspaceId } = h;
   const { jobId } = await h.startJob();
   let asked = 0;
-  const send = async <Req extends TObject, Res extends TObject>(
-    row: Endpoint<Req, Res>,
-    body: RequestOf<Endpoint<Req, Res>>,
-  ) => {
-    const answer = await person.send(row.path, body);
-    assert.equal(answer.body.ok, true, answer.text);
-    return answer.body as ResponseOf<Endpoint<Req, Res>>;
-  };
+  const send = person.call;
   const ask = async (action: AskedAction, where: Partial<Parameters<typeof h.ask>[0]> = {}) => {
     asked += 1;
     const held = { jobId, agentId: h.agentId, claimGeneration: 1 };
