@@ -83,7 +83,8 @@ test('Claude Code gets what is left of the budget as its own limit', () => {
 
 test('a tool that reports no cost refuses a job with a budget', async (t) => {
   const { hub, start } = await setup(t);
-  const codex: Executor = { ...createCodexExecutor(), check: async () => ({ version: null }) };
+  const unchecked = { check: async () => ({ version: null }), ownSandbox: () => null };
+  const codex: Executor = { ...createCodexExecutor(), ...unchecked };
   const held = hub.enqueue({ repoId, budget: { costUsd: 1 } });
   await start('true', { executor: codex });
   await hub.until('the result', () => held.accepted !== null);

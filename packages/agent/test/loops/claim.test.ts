@@ -110,7 +110,7 @@ test('the heartbeat reports identity and capabilities, and continues during a jo
     changesOnRequest: [],
     labels: { os: 'linux' },
     maxConcurrentJobs: 3,
-    tools: [{ name: 'command', models: [] }],
+    tools: [{ name: 'command', models: [], isolation: [] }],
   });
   await agent.stop();
   const again = await start('true');

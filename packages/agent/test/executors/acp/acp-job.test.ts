@@ -44,7 +44,7 @@ test('a permission that a person gives lets the tool continue', async (t) => {
       return toolCall === undefined ? [] : [[lines[line - 1], toolCall.status]];
     }),
     [
-      [lines[0], 'small'],
+      [lines.find((line) => line.startsWith('[session ')), 'small'],
       ['Let me see.', 'message'],
       ['→ touch /tmp/x', 'running'],
       ['  output of touch /tmp/x', 'done'],
