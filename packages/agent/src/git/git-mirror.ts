@@ -84,22 +84,9 @@ export function mirrorOf(state: StateDirectory, repository: RepositoryMapping): 
   };
 }
 
-/** A refresh that has not begun yet. Jobs that start at the same time share it. */
-interface WaitingRefresh {
-  done: Promise<MirrorBase>;
-  /** Ends the refresh when no job waits for it any more. */
-  stop: AbortController;
-  askers: number;
-}
-
-const waitingRefreshes = new Map<string, WaitingRefresh>();
-
 /**
  * Updates the mirror and returns the commit that a job starts from. Throws `GitError` with a
  * message for the person when the clone is not usable.
- *
- * Jobs that wait for the same refresh share it. One that has begun is not joined: it may have read
- * the clone before a branch was made that this job builds on.
  */
 export async function refreshMirror(
   mirror: Mirror,
@@ -107,43 +94,11 @@ export async function refreshMirror(
   toolUser: ToolUser | null,
   signal?: AbortSignal,
 ): Promise<MirrorBase> {
-  signal?.throwIfAborted();
-  const { fetchOrigin: isFetched = false, baseRef = '' } = repository;
-  const key = `${mirror.gitDir} ${isFetched} ${baseRef}`;
-  const shared = waitingRefreshes.get(key) ?? begin();
-  shared.askers += 1;
-  const left = Promise.withResolvers<never>();
-  const leave = () => {
-    shared.askers -= 1;
-    if (shared.askers === 0) {
-      forget(shared);
-      shared.stop.abort();
-    }
-    left.reject(signal?.reason);
-  };
-  signal?.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([shared.done, left.promise]);
-  } finally {
-    signal?.removeEventListener('abort', leave);
-  }
-
-  function begin(): WaitingRefresh {
-    const stop = new AbortController();
-    const done = withMirror(mirror, async () => {
-      forget(waiting);
-      const base = await refresh(mirror, repository, stop.signal);
-      await showObjects(mirror, toolUser);
-      return base;
-    });
-    const waiting: WaitingRefresh = { done, stop, askers: 0 };
-    waitingRefreshes.set(key, waiting);
-    return waiting;
-  }
-
-  function forget(waiting: WaitingRefresh): void {
-    if (waitingRefreshes.get(key) === waiting) waitingRefreshes.delete(key);
-  }
+  return await withMirror(mirror, async () => {
+    const base = await refresh(mirror, repository, signal);
+    await showObjects(mirror, toolUser);
+    return base;
+  });
 }
 
 /** The tool borrows the objects, and may read nothing else of the mirror. */
@@ -158,7 +113,7 @@ async function showObjects(mirror: Mirror, toolUser: ToolUser | null): Promise<v
 async function refresh(
   mirror: Mirror,
   repository: RepositoryMapping,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<MirrorBase> {
   const root = await findCloneRoot(mirror.clonePath);
   await createMirror(mirror, signal);

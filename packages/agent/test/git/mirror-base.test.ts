@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { type RepositoryMapping, refreshMirror } from '../../src/git/git-mirror.ts';
 import { chooseBase } from '../../src/landing/base-branch.ts';
 import { git, makeRepository } from '../support/harness.ts';
@@ -21,8 +20,8 @@ async function setup(t: TestContext) {
   const mirror = { gitDir: join(directory, 'mirror.git'), clonePath: clone };
   return {
     ...{ directory, origin, clone, mirror },
-    refresh: (options: Partial<RepositoryMapping> = {}, signal?: AbortSignal) =>
-      refreshMirror(mirror, { repoId: 'repo_test', path: clone, ...options }, null, signal),
+    refresh: (options: Partial<RepositoryMapping> = {}) =>
+      refreshMirror(mirror, { repoId: 'repo_test', path: clone, ...options }, null),
     landsIn: async () => (await chooseBase({ repoId: 'repo_test', path: clone }))?.name ?? null,
     /** Commits on the branch that is checked out. */
     commit(place: string, message: string) {
@@ -81,25 +80,4 @@ test('a branch that is named counts more than the default one', async (t) => {
     assert.deepEqual(base, { sha: release, branch: baseRef }, 'only the origin has it');
   }
   await assert.rejects(refresh({ baseRef: 'relaese' }), /has no commit named relaese/);
-});
-
-test('jobs that wait for the same refresh share it, and one that leaves does not end it', async (t) => {
-  const { clone, commit, refresh } = await setup(t);
-  const begun = refresh();
-  // The turn of the mirror is given in the queue of promises.
-  await setImmediate();
-  const [leaving, alone] = [new AbortController(), new AbortController()];
-  const ended = refresh({}, leaving.signal);
-  const [stays, joins] = [refresh(), refresh()];
-  const other = refresh({ baseRef: 'main' }, alone.signal);
-  leaving.abort(new Error('Canceled.'));
-  alone.abort(new Error('Canceled.'));
-  await assert.rejects(ended, /Canceled/);
-  await assert.rejects(other, /Canceled/);
-  assert.equal((await begun).branch, 'main');
-  assert.deepEqual(await stays, await begun);
-  assert.notEqual(await stays, await begun, 'one that has begun is not joined');
-  assert.equal(await stays, await joins, 'the same one');
-  const later = commit(clone, 'Later');
-  assert.equal((await refresh()).sha, later, 'a later job reads the clone again');
 });
