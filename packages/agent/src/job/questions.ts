@@ -1,4 +1,4 @@
-import type { AskedAction, Uncertainty } from '@signalbox/contract';
+import type { Uncertainty } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
 import {
   HoldOverError,
@@ -179,7 +179,7 @@ function bodyOf(
   const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
   return {
     ...{ workspaceId, jobId, agentId, claimGeneration, kind, actionKey },
-    ...(action !== null && isPlain(action) && { action }),
+    ...(action !== null && { action }),
     prompt: clean(prompt, PROMPT_BYTES_MAX),
     context: clean(context, CONTEXT_BYTES_MAX),
     // Silence is never consent: no value is assumed, and there is no deadline.
@@ -189,11 +189,6 @@ function bodyOf(
       ...(description === undefined ? {} : { description: clean(description, 2_000) }),
     })),
   };
-}
-
-/** Whether people see its texts as they are: rules compare nothing that looks otherwise. */
-function isPlain({ kind, words, allow = '', refuse = '' }: AskedAction): boolean {
-  return [kind, ...words, allow, refuse].every((text) => cleanText(text) === text);
 }
 
 function recordOf({ actionKey, kind, options }: Question, uncertaintyId: string): QuestionRecord {

@@ -97,6 +97,8 @@ const ActionKey = Text(128, {
 });
 
 export const ACTION_WORDS_MAX = 200;
+/** Of an action as JSON: the preview of a rule reads 500. */
+export const ACTION_CHARS_MAX = 8_000;
 const OptionValue = Text(2_000, { minLength: 1 });
 
 /** An action of a tool, in a form that rules compare. */
@@ -116,7 +118,7 @@ export const AskedAction = Type.Object(
   {
     description:
       'Only from agents, with actionKey: what the tool wants to do, and which of the options allow ' +
-      'and refuse it once. A rule may answer such a question.',
+      'and refuse it once; up to 8,000 characters as JSON. A rule may answer such a question.',
   },
 );
 export type AskedAction = Static<typeof AskedAction>;

@@ -1,4 +1,9 @@
-import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import {
+  ACTION_CHARS_MAX,
+  type endpoints,
+  type RequestInput,
+  type ResponseOf,
+} from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
@@ -142,6 +147,9 @@ async function findKnownAction(
 ): Promise<UncertaintyRow | undefined> {
   if (action !== undefined && (actionKey === undefined || kind !== 'approval')) {
     throw invalidField('/action', 'needs actionKey, and kind approval');
+  }
+  if (JSON.stringify(action ?? null).length > ACTION_CHARS_MAX) {
+    throw invalidField('/action', `must have at most ${ACTION_CHARS_MAX} characters as JSON`);
   }
   if (actionKey === undefined) return undefined;
   if (jobId === undefined) throw invalidField('/jobId', 'is required with actionKey');

@@ -36,14 +36,14 @@ type ShapeInput = RequestInput<Rows['preview']['request']>;
 
 const DAY_MS = 86_400_000;
 
-/** The rules of a workspace, newest first. @throws HubError WORKSPACE_NOT_FOUND */
+/** The rules of a workspace, those that answer now first. @throws HubError WORKSPACE_NOT_FOUND */
 export async function listDecisionRules(
-  { database: { reader } }: Pick<HubDeps, 'database'>,
+  { database: { reader }, clock }: Pick<HubDeps, 'database' | 'clock'>,
   principal: Principal,
   workspaceId: string,
 ): Promise<DecisionRule[]> {
   await requireAct(reader, principal, workspaceId, 'workspace.read');
-  return (await listRules(reader, workspaceId, DECISION_RULES_MAX)).map(presentRule);
+  return (await listRules(reader, workspaceId, clock.nowMs(), DECISION_RULES_MAX)).map(presentRule);
 }
 
 /**
@@ -177,6 +177,9 @@ async function verdictOf(
   { allow, refuse }: AskedAction,
 ): Promise<RuleRow['verdict']> {
   const last = await readResolution(reader, row.workspace_id, row.uncertainty_id);
+  if (row.hand_over_at !== null) {
+    throw invalidField('/uncertaintyId', 'must have an answer that cannot be undone any more');
+  }
   if (last?.mode === 'answered') {
     if (last.value === allow) return 'allow';
     if (last.value === refuse) return 'refuse';

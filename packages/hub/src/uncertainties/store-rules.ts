@@ -18,12 +18,18 @@ export function readRule(
   );
 }
 
-/** The rules of a workspace, newest first. */
-export function listRules(reader: Reader, workspaceId: string, limit: number): Promise<RuleRow[]> {
+/** The rules of a workspace: those that answer at a time, then the others, each newest first. */
+export function listRules(
+  reader: Reader,
+  workspaceId: string,
+  nowMs: number,
+  limit: number,
+): Promise<RuleRow[]> {
   return reader.allSql<RuleRow>(
     `SELECT ${allColumns.decision_rules} FROM decision_rules WHERE workspace_id = ?
-     ORDER BY rule_id DESC LIMIT ?`,
-    [workspaceId, limit],
+     ORDER BY CASE WHEN revoked_at IS NULL AND expires_at > ? THEN 0 ELSE 1 END, rule_id DESC
+     LIMIT ?`,
+    [workspaceId, nowMs, limit],
   );
 }
 

@@ -147,6 +147,13 @@ test('a rule ends when it is revoked, when it expires, and when its person may n
   await h.create(first, { scope: 'repository' });
   assert.equal(await answered(), true);
   const expiresAt = new Date(h.clock.nowMs() + 1_000).toISOString();
+  const { rule: newest } = await h.create(first, { scope: 'run' });
+  await h.send(decisionRules.revoke, { workspaceId, ruleId: newest.ruleId });
+  assert.deepEqual(
+    (await h.list()).map(({ revokedAt }) => revokedAt === null),
+    [true, false, false],
+    'one that answers is before newer ones that have ended',
+  );
   for (const { ruleId: id, revokedAt } of await h.list()) {
     if (revokedAt === null) await h.send(decisionRules.revoke, { workspaceId, ruleId: id });
   }
@@ -175,6 +182,9 @@ test('only an answer that allows or refuses the action once becomes a rule', asy
   const h = await setup(t);
   const open = await h.ask(migrate);
   assert.match(await h.refuse(open, {}), /must have an answer that allows or refuses/);
+  const undone = await h.ask(migrate);
+  await h.answer(undone, { value: 'yes-once', undoMs: 5_000 });
+  assert.match(await h.refuse(undone, {}), /cannot be undone any more/);
   await h.answer(open, { value: 'yes-always' });
   assert.match(await h.refuse(open, {}), /must have an answer that allows or refuses/);
   const { uncertaintyId: plain } = await h.askPlain();
@@ -212,6 +222,9 @@ test('only agents say what a question is about', async (t) => {
   await h.refuseCall(row, ofTool, 'NOT_ALLOWED', jobToken);
   const { message } = await h.refuseCall(row, ofTool, 'INVALID_REQUEST');
   assert.match(message, /needs actionKey, and kind approval/);
+  const long = { ...migrate, words: ['x'.repeat(4_000), 'y'.repeat(4_000)] };
+  const tooLong = { ...body, action: long, actionKey: 'a' };
+  assert.match((await h.refuseCall(row, tooLong, 'INVALID_REQUEST')).message, /at most 8000/);
 });
 
 const word = fc.constantFrom('npm', 'run', 'npm run', '*');

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { PermissionOption } from '@agentclientprotocol/sdk/unstable';
-import { ACTION_WORDS_MAX, type AskedAction } from '@signalbox/contract';
+import { ACTION_CHARS_MAX, ACTION_WORDS_MAX, type AskedAction } from '@signalbox/contract';
+import { cleanText } from '../../job/text-limits.ts';
 import type { ConversationHost, Question, Reply } from '../conversation.ts';
 import { splitWords } from '../permissions/shell-words.ts';
 import type { ToolAction } from './tool-action.ts';
@@ -14,8 +16,6 @@ export type ShareApprovals = 'full' | 'command' | 'digest';
 
 type Redact = ConversationHost['redact'];
 
-/** The contract's limit of a word. */
-const WORD_CHARS_MAX = 4_000;
 const COMMAND_CHARS_MAX = 4_000;
 const CONTENT_CHARS_MAX = 40_000;
 const LABEL_CHARS_MAX = 200;
@@ -64,7 +64,8 @@ export function askAboutAction(
  * An action in a form that rules compare; null if a text may mean more than this action. Contents
  * of files are no part of it: a rule is about the path.
  *
- * @param shown the same action without secrets. One that has a secret is like no other.
+ * @param shown the same action without secrets. One that has a secret, or a character that the hub
+ *   refuses, is like no other.
  */
 function comparableOf(
   action: ToolAction,
@@ -72,18 +73,17 @@ function comparableOf(
   options: readonly PermissionOption[],
 ): AskedAction | null {
   const words = wordsOf(action);
-  if (words === null || JSON.stringify(words) !== JSON.stringify(wordsOf(shown))) return null;
-  if (words.length > ACTION_WORDS_MAX || words.some((word) => word.length > WORD_CHARS_MAX)) {
-    return null;
-  }
+  if (words === null || !isDeepStrictEqual(words, wordsOf(shown)?.map(cleanText))) return null;
   const allow = allowOnce(options)?.optionId;
   const refusals = options.filter(({ kind }) => kind === 'reject_once');
   const refuse = refusals.length === 1 ? refusals[0]?.optionId : undefined;
-  return {
+  const comparable = {
     ...{ kind: action.kind, words },
-    ...(allow !== undefined && { allow }),
-    ...(refuse !== undefined && { refuse }),
+    ...(allow !== undefined && { allow: cleanText(allow) }),
+    ...(refuse !== undefined && { refuse: cleanText(refuse) }),
   };
+  const isShort = JSON.stringify(comparable).length <= ACTION_CHARS_MAX;
+  return isShort && words.length <= ACTION_WORDS_MAX ? comparable : null;
 }
 
 /** The words of a command that a shell runs as they are; else the whole line, path or address. */

@@ -49,6 +49,9 @@ test('files and addresses are compared as a whole, one at a time', () => {
 
 test('what a person does not see as it is, or what may mean more, is compared with nothing', () => {
   assert.equal(actionOf({ command: 'deploy --token s3cret' }), null);
+  assert.equal(actionOf({ command: 'echo \ud800' }), null, 'the hub would refuse it');
+  assert.equal(actionOf({ command: `echo ${'x'.repeat(8_000)}` }), null, 'too long');
+  assert.equal(actionOf({ command: 'echo x'.padEnd(700, ' x') }), null, 'too many words');
   assert.equal(actionOf({ command: 'npm run a' }, { share: 'digest' }), null);
   assert.equal(actionOf({ kind: 'mcp', mcpServer: 'github', toolName: 'merge' }), null);
   assert.equal(actionOf({ kind: 'other', title: 'Something' }), null);

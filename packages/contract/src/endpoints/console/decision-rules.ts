@@ -91,7 +91,7 @@ export const decisionRules = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List the rules that answer questions',
-    description: 'Newest first, those that have ended included, up to 500.',
+    description: 'Those that answer now, then those that have ended, each newest first, up to 500.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ rules: List(DecisionRule, DECISION_RULES_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND'],
