@@ -229,6 +229,29 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     await audit(phonePage, 'landing-closed-phone');
   });
 
+  it('shows what a job builds on: the job that it names, and then the commit that its agent found', async () => {
+    const before = await enqueue('Name the orders.');
+    const job = {
+      workspaceId: place.workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: 'List them.',
+    } as const;
+    const { jobId } = await client.jobs.enqueue({ ...job, base: before });
+    await finish(before, 6);
+    await page.goto(pathOf(jobId));
+    const row = page.locator('dl > div').filter({ hasText: /^Builds on/ });
+    assert.equal(await row.getByRole('link').getAttribute('href'), pathOf(before));
+    const jobs = [{ jobId: before, commitSha: shaOf(6) }];
+    const evidence = { baseSha, commitSha: shaOf(7), branch, changedFiles: ['a.ts'] };
+    await end(jobId, {
+      evidence: { ...evidence, buildsOn: { commitSha: shaOf(6), branch: 'main', jobs } },
+    });
+    await row.getByText('6666666').waitFor();
+    assert.equal(await row.getByRole('link').getAttribute('href'), pathOf(before));
+    await audit(page, 'builds-on-desktop');
+  });
+
   it('leaves works that have landed or were closed out of the list, and one chip shows them', async () => {
     await enqueue('Count the orders.');
     await page.goto(`/w/${owner.workspaceSlug}/jobs`);
