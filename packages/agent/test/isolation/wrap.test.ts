@@ -1,5 +1,7 @@
 /** Tools that try to break out, under a real agent. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -229,6 +231,26 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
     await agent.stop();
     assert.match(output(), /has ended/);
     assert.deepEqual(processesWith(parts.at('')), []);
+  });
+
+  test('a wrapped tool whose agent was killed is ended by the next one, which does the job', async (t) => {
+    const parts = await makePlace(t);
+    const { hub, stateDir, at } = parts;
+    const held = hub.enqueue({ repoId });
+    const options = {
+      ...{ baseUrl: hub.baseUrl, token: hub.token, workspaceId: hub.workspaceId, stateDir },
+      ...parts.options(),
+      command: `trap "" TERM; echo is ready; /bin/sh -c 'sleep 600; exit' "$PLACE"`,
+    };
+    const file = join(import.meta.dirname, '../support/agent-process.ts');
+    const agent = spawn(process.execPath, [file, JSON.stringify(options)], { stdio: 'inherit' });
+    t.after(() => agent.kill('SIGKILL'));
+    await hub.until('the tool', () => hub.output(held, 'stdout').includes('is ready'));
+    agent.kill('SIGKILL');
+    await once(agent, 'exit');
+    assert.notDeepEqual(processesWith(at('')), [], 'the tool is left');
+    await parts.start('true', parts.options());
+    assert.deepEqual(processesWith(at('')), []);
   });
 
   test('a machine that forbids namespaces is refused with the words of bubblewrap', async (t) => {
