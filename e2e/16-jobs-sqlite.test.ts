@@ -343,7 +343,7 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
       await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
     }
     // Uploads have ended once there is no progress any more.
-    await page.waitForFunction(`document.querySelectorAll('progress').length === 0`);
+    await page.locator('progress').first().waitFor({ state: 'detached' });
     await audit('attachments');
     await page.getByRole('button', { name: 'Enqueue' }).click();
     await page.waitForURL(/\/jobs\/job_/);

@@ -101,13 +101,18 @@ describe('the page of a job', { skip: browserMissing }, () => {
     );
   async function waitInSight(line: number): Promise<void> {
     await row(line).waitFor();
-    await page.waitForFunction(
-      `(() => { const row = document.querySelector('[data-line="${line}"]');
+    // Not waitForFunction: it repeats by eval, which the page's content security policy forbids.
+    await page.evaluate(`new Promise((resolve) => {
+      const look = () => (isInSight() ? resolve() : requestAnimationFrame(look));
+      const isInSight = () => {
+        const row = document.querySelector('[data-line="${line}"]');
         if (!row) return false;
         const box = row.closest('[role=log]').getBoundingClientRect();
         const { top, bottom } = row.getBoundingClientRect();
-        return top >= box.top - 1 && bottom <= box.bottom + 1; })()`,
-    );
+        return top >= box.top - 1 && bottom <= box.bottom + 1;
+      };
+      look();
+    })`);
     assert.ok(await isInSight(row(line)), `line ${line}`);
   }
 
@@ -252,7 +257,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await waitInSight(85);
     assert.equal(await page.getByText('::endgroup::').count(), 0);
     await page.getByRole('button', { name: 'Fold groups' }).click();
-    await page.waitForFunction('document.querySelectorAll("[data-line]").length === 3');
+    await page.locator('[data-line]').nth(3).waitFor({ state: 'detached' });
     await row(1).getByText('Install').waitFor();
     await row(43).getByRole('button').click();
     await row(50).waitFor();

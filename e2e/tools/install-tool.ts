@@ -21,7 +21,7 @@ const INSTALL_MS_MAX = 240_000;
 const run = promisify(execFile);
 
 /** Outside the project, so that all its checkouts on a machine share what they have downloaded. */
-function cacheDirectory(): string {
+export function cacheDirectory(): string {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(cache, 'signalbox', 'coding-tools');
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
-import { toolMissing } from './install-tool.ts';
+import { cacheDirectory, toolMissing } from './install-tool.ts';
 import { startToolBench, type ToolBench } from './tool-bench.ts';
 import { say, shell, write } from './turns.ts';
 
@@ -54,7 +54,8 @@ for (const tool of wrapped) {
     }, () => {
       let bench: ToolBench;
       before(async () => {
-        bench = await startToolBench(needed);
+        // With bwrap on the PATH, Codex starts no command if its home is in /tmp or /dev.
+        bench = await startToolBench(needed, {}, { parent: cacheDirectory() });
       });
       after(async () => await bench?.close());
 

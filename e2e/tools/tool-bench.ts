@@ -78,13 +78,15 @@ export interface Worked extends JobAnswer {
  * Starts all parts. Call it in `before`, and `close` in `after`.
  *
  * @param env of the machine, beside what `makeToolPlace` sets.
+ * @param options `parent`: where its directory is made; the temporary directory if absent.
  */
 export async function startToolBench(
   tools: readonly ToolName[],
   env: Readonly<Record<string, string>> = {},
-  { claudeLogin = 'key' }: Pick<ToolPlaceOptions, 'claudeLogin'> = {},
+  options: Pick<ToolPlaceOptions, 'claudeLogin'> & { parent?: string } = {},
 ): Promise<ToolBench> {
-  const folder = await mkdtemp(join(tmpdir(), 'signalbox-e2e-'));
+  const { claudeLogin = 'key', parent = tmpdir() } = options;
+  const folder = await mkdtemp(join(parent, 'signalbox-e2e-'));
   const model = await startScriptedModel();
   const proxy = await startRecordingProxy();
   const hub = await startHubProcess({ dataDir: join(folder, 'data') });
