@@ -1,6 +1,6 @@
 import type { ChildJob, endpoints, Job, RequestInput, Variant } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import { type Principal, serviceName } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { needsOf, toolAsked } from '../queue/matching.ts';
@@ -84,6 +84,7 @@ async function addVariants(
 /** Who enqueues a job: a principal with its name, an agent, a trigger or the deadline. */
 export interface Creator {
   id: string;
+  /** Null: an agent, a trigger or the hub. */
   name: string | null;
 }
 
@@ -222,7 +223,7 @@ function rowOf(
     depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
     budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
     created_by: createdBy.id,
-    created_by_name: createdBy.name,
+    created_by_name: serviceName(createdBy.id) === createdBy.name ? null : createdBy.name,
     outcome: null,
     outcome_reason: null,
     message: null,
