@@ -8,7 +8,7 @@ import type { EntryDraft } from '../queue/queue.ts';
 import type { Preference } from '../queue/store.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
-import type { HookDeps, JobKey } from '../start/hooks.ts';
+import { type HookDeps, type JobKey, runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { type BasePlace, jobOfBase, placeBase, readBase } from './base.ts';
 import { findPreference } from './preference.ts';
@@ -122,7 +122,7 @@ const ownWork: Omit<WorkPlace, keyof BasePlace> = {
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
-  deps: Pick<HookDeps, 'ids' | 'queue' | 'hooks'>,
+  deps: HookDeps,
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
@@ -163,6 +163,7 @@ export async function addJob(
   // An update that changes nothing: the page of the work hears of its review.
   if (reviewed !== null) await updateMessageCount(tx, reviewed.row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
+  await runHooks(deps.hooks.onJobEnqueued, deps, tx, { entry, row });
   return { entry, row };
 }
 

@@ -27,7 +27,7 @@ interface Means {
 
 const SIGNING_SECRET = 'whsec_';
 /** ntfy: 3 is its default, and 4 makes a sound where 3 does not. */
-const priorities = { decision: 4, job_ended: 3, test: 3 } as const;
+const priorities = { decision: 4, job_ended: 3, job_waits: 4, test: 3 } as const;
 
 /** Makes one attempt to deliver a message. It throws nothing. */
 export async function deliver(

@@ -154,3 +154,67 @@ test('a workspace can leave its questions to the person who enqueued the job', a
 function settingsOf({ name, content_storage, retention_days, redact_secrets }: WorkspaceRow) {
   return { name, content_storage, retention_days, redact_secrets };
 }
+
+/** Ada hears of jobs that wait, and enqueues some. */
+async function startWaits(t: TestContext) {
+  const h = await startOutbox(t);
+  await h.add({ events: ['job_waits'] });
+  const enqueue = async (prompt: string) => {
+    const job = { workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work' as const, prompt };
+    return (await h.ask(endpoints.jobs.enqueue, job)).jobId;
+  };
+  const told = () => h.receiver.messages.map(({ body }) => [body.title, body.message]);
+  return { ...h, enqueue, told };
+}
+
+test('the person hears once of all jobs that no agent takes for 10 minutes', async (t) => {
+  const h = await startWaits(t);
+  for (const prompt of ['Paint it.', 'Dry it.']) await h.enqueue(prompt);
+  h.clock.advance(10 * MINUTE_MS - 1);
+  await h.send();
+  assert.deepEqual(h.told(), []);
+  h.clock.advance(1);
+  await h.send();
+  await h.send();
+  const text = '“Paint it.”: no agent can take it. Open it to see why.';
+  assert.deepEqual(h.told(), [['2 jobs wait for agents', text]]);
+  h.clock.advance(60 * MINUTE_MS);
+  await h.send();
+  assert.equal(h.told().length, 1);
+});
+
+test('a job whose agent is lost later is told of, and no other', async (t) => {
+  const h = await startWaits(t);
+  await h.enqueue('Paint it.');
+  await h.claim({ leaseMs: 11 * MINUTE_MS });
+  h.clock.advance(10 * MINUTE_MS);
+  await h.send();
+  assert.deepEqual(h.told(), []);
+  h.clock.advance(10 * MINUTE_MS);
+  await h.hub.loops.sweeper.runOnce();
+  await h.send();
+  assert.deepEqual(h.told(), [
+    ['A job waits for an agent', '“Paint it.”: no agent can take it. Open it to see why.'],
+  ]);
+});
+
+test('a job that has ended, or waits for a busy agent, is no reason to call', async (t) => {
+  const h = await startWaits(t);
+  const canceled = await h.enqueue('Paint it.');
+  await h.ask(endpoints.jobs.cancel, { workspaceId: h.workspaceId, jobId: canceled });
+  await h.enqueue('Dry it.');
+  h.clock.advance(10 * MINUTE_MS);
+  const agent = { machineFingerprint: 'first', displayName: 'first', status: 'online' as const };
+  const capabilities = { canWrite: true };
+  await h.call(endpoints.agents.heartbeat, { workspaceId: h.workspaceId, ...agent, capabilities });
+  await h.send();
+  assert.deepEqual(h.told(), []);
+  const states = await h.hub.database.reader.allSql<{ state: string }>(
+    'SELECT state FROM notifications ORDER BY notification_id',
+    [],
+  );
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    ['settled', 'waiting'],
+  );
+});

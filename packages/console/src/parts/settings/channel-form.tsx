@@ -206,6 +206,12 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
           checked={choices.events.includes('job_ended')}
           onChange={hear('job_ended')}
         />
+        <CheckField
+          label="No agent can take a job of mine"
+          hint="After 10 minutes, and also later, if its agent is lost."
+          checked={choices.events.includes('job_waits')}
+          onChange={hear('job_waits')}
+        />
       </fieldset>
       <CheckField
         label="Quote questions and titles"

@@ -28,6 +28,7 @@ const kindWords: Readonly<Record<Kind, string>> = {
 const eventWords: Readonly<Record<Event, string>> = {
   decision: 'questions',
   job_ended: 'ended jobs',
+  job_waits: 'waiting jobs',
 };
 
 interface NotificationChannelsProps {

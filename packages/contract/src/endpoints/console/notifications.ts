@@ -19,7 +19,7 @@ export const channelKinds = [
   'teams',
   'discord',
 ] as const;
-export const notificationEvents = ['decision', 'job_ended'] as const;
+export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
 export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
 
 const settingFields = {
@@ -33,7 +33,8 @@ const settingFields = {
   events: List(
     OneOf(notificationEvents),
     notificationEvents.length,
-    'decision: a person is needed. job_ended: a job that the person enqueued is done or failed.',
+    'decision: a person is needed. job_ended: a job that the person enqueued is done or failed. ' +
+      'job_waits: no agent can take a job that the person enqueued.',
   ),
   showsText: Type.Boolean({
     description: 'Whether messages quote the question or name the job; locked screens show it.',
