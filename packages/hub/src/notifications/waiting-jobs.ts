@@ -12,7 +12,7 @@ export const WAIT_MS = 10 * 60_000;
 /** The jobs that one message tells of. */
 const TOLD_MAX = 100;
 
-/** Not those that end by themselves, as when agents are busy: they are no reason to call a person. */
+/** Not those that end by themselves, as when agents are busy: no reason to call a person. */
 const stuckReasons: readonly (WaitingReason | undefined)[] = [
   'no_agent_serves_repository',
   'no_agent_with_capabilities',
