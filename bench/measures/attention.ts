@@ -40,7 +40,7 @@ export async function measureAttention(bench: Bench): Promise<Figure[]> {
   return [{ measure: 'P17', what, unit: 'ms', atMost: 1_000, values }];
 }
 
-/** Asks in even intervals. Messages arrive in the order of their questions: one is sent at a time. */
+/** Asks in even intervals. Messages come in the order of their questions, one at a time. */
 async function ask(
   { workspaceId, repoId, targets, tokens }: HubWorld,
   service: Awaited<ReturnType<typeof startPushService>>,
