@@ -1,7 +1,7 @@
 import { stripHidden } from '../context/untrusted-text.ts';
 
 /** Of one answer as JSON: about 6,000 tokens. */
-const ANSWER_CHARS_MAX = 24_000;
+export const ANSWER_CHARS_MAX = 24_000;
 
 /** Lengths of texts and lists, tried in turn until the answer fits. */
 const cuts = [
