@@ -4,13 +4,15 @@ import { HubError } from '../base/errors.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses a request that a page of another site made a browser send. Programs send neither header.
+ * Refuses a request that a page of another site made a browser send, also under a name that leads
+ * to this machine (DNS rebinding). Programs send neither header.
  *
  * @throws HubError NOT_ALLOWED
  */
 export function refuseOtherSites(headers: IncomingHttpHeaders, baseUrl: string): void {
   const isOfBrowser = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
-  if (!isOfBrowser || isSameOrigin(headers, baseUrl)) return;
+  if (!isOfBrowser) return;
+  if (isSameOrigin(headers, baseUrl) && isLocalHost(headers, baseUrl)) return;
   throw new HubError('NOT_ALLOWED', 'Pages of other sites may not call this path.');
 }
 

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { BODY_BYTES_MAX } from '@signalbox/contract';
 import { connectAssistant, postMessage } from '../support/assistant.ts';
@@ -8,12 +11,11 @@ const list = { id: 1, method: 'tools/list' };
 
 test('a page of another site is refused before its token is looked at', async (t) => {
   const { hub, home } = await startHomeWorld(t);
-  const { host, origin } = new URL(hub.baseUrl);
+  const { origin } = new URL(hub.baseUrl);
   const refused = [
     { origin: 'https://evil.example' },
     { origin: 'null' },
     { 'sec-fetch-site': 'cross-site' },
-    { origin: 'http://rebound.example', host },
   ];
   for (const headers of refused) {
     const answer = await postMessage(hub.baseUrl, home.token, list, headers);
@@ -21,6 +23,20 @@ test('a page of another site is refused before its token is looked at', async (t
     assert.equal(error, 'NOT_ALLOWED', JSON.stringify(headers));
   }
   assert.equal((await postMessage(hub.baseUrl, home.token, list, { origin })).status, 200);
+});
+
+test('a name of another site that leads to this hub is refused', async (t) => {
+  const { hub, home } = await startHomeWorld(t);
+  const post = async (host: string) => {
+    const headers = { host, origin: `http://${host}`, authorization: `Bearer ${home.token}` };
+    const sent = request(`${hub.baseUrl}/mcp`, { method: 'POST', headers });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const { error } = JSON.parse(await text(answer)) as { error?: string };
+    return error;
+  };
+  assert.equal(await post('rebound.example'), 'NOT_ALLOWED');
+  assert.notEqual(await post(new URL(hub.baseUrl).host), 'NOT_ALLOWED');
 });
 
 test('a message needs a token, and says so as every endpoint does', async (t) => {
