@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { AccessWatch } from '../access/access-watch.ts';
 import { bindAgentRoutes } from '../agents/routes.ts';
 import { createChangedAgentHandler } from '../agents/wake-changed-agents.ts';
+import { bindAssistantRoutes } from '../assistants/routes.ts';
 import { bindAuditRoutes } from '../audit/routes.ts';
 import { DiskSpace } from '../base/disk-space.ts';
 import { SideThread } from '../base/side-thread.ts';
@@ -450,6 +451,7 @@ function bindRoutes(
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
+  bindAssistantRoutes(api, identity);
   api.finish();
   serveConsole(server, consoleDir ?? '', config.s3 === null ? null : originOfStore(config.s3));
 }
