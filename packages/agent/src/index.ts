@@ -98,13 +98,16 @@ export {
 export { contentTypeOf } from './mcp/content-type.ts';
 export { reachesJobs } from './process/environment.ts';
 export { checkJobServer, ToolUserError } from './process/tool-user.ts';
+export { SetupFileError } from './setup/setup-files.ts';
 export {
   isSetupPath,
   SETUP_COMMANDS_MAX,
+  SETUP_FILE,
   SETUP_PATHS_MAX,
   SETUP_PORTS_MAX,
   type SetupCommand,
   type SetupOptions,
+  type SetupSteps,
 } from './setup/setup-options.ts';
 export { readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';

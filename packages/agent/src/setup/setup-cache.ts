@@ -16,6 +16,14 @@ export interface SetupCache {
   keep: readonly string[];
 }
 
+export interface CacheUse {
+  worktree: Worktree;
+  env: NodeJS.ProcessEnv;
+  step: SetupCommand;
+  /** The blob of the file that has the step; null: it is the person's. */
+  file: string | null;
+}
+
 /** Of one repository; the one that was used last is deleted last. */
 const CACHES_MAX = 5;
 const RETENTION_MS = 14 * 24 * 60 * 60_000;
@@ -30,7 +38,7 @@ const DRAFT = '.draft';
 export async function findCache(
   state: StateDirectory,
   repoId: string,
-  { worktree, env, step }: { worktree: Worktree; env: NodeJS.ProcessEnv; step: SetupCommand },
+  { worktree, env, step, file }: CacheUse,
 ): Promise<SetupCache | null> {
   const { command, key = [], keep = [] } = step;
   // As root, the agent would copy where the user of tools may exchange folders.
@@ -39,6 +47,7 @@ export async function findCache(
   const { PATH, NODE_ENV } = env;
   const { platform, arch } = process;
   const parts: unknown[] = [command, keep, platform, arch, PATH, NODE_ENV];
+  if (file !== null) parts.push(file);
   const git = { gitDir: worktree.mirror.gitDir };
   for (const path of key) {
     const entry = await runGit(['ls-tree', '-z', '--full-tree', worktree.baseSha, '--', path], git);
