@@ -25,7 +25,7 @@ export interface CacheUse {
 }
 
 /** Of one repository; the one that was used last is deleted last. */
-const CACHES_MAX = 5;
+export const CACHES_MAX = 5;
 const RETENTION_MS = 14 * 24 * 60 * 60_000;
 const DRAFT = '.draft';
 
@@ -108,6 +108,17 @@ export async function fillCache({ path, keep }: SetupCache, worktree: Worktree):
   await removeOldest(join(path, '..'));
 }
 
+/** Lists the places of all repositories. */
+export async function listCaches(setups: string): Promise<string[]> {
+  const places: string[] = [];
+  for (const repository of await readdir(setups)) {
+    const names = await readdir(join(setups, repository));
+    const complete = names.filter((name) => !name.endsWith(DRAFT));
+    places.push(...complete.map((name) => join(setups, repository, name)));
+  }
+  return places;
+}
+
 async function removeOldest(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => !name.endsWith(DRAFT));
   const places = await Promise.all(
@@ -118,7 +129,7 @@ async function removeOldest(folder: string): Promise<void> {
 }
 
 /** Deletes the folders of a place. A job that copies them notices. */
-async function removeCache(path: string): Promise<void> {
+export async function removeCache(path: string): Promise<void> {
   const target = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
   try {
     await rename(path, target);
