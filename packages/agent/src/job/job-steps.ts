@@ -173,11 +173,12 @@ async function checkOut(work: JobWork): Promise<void> {
     return;
   }
   work.beginsAtBase = begin === base.sha && work.claimed.job.baseBranch === undefined;
-  work.worktree = await createWorktree(
+  const created = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     warmWorktreesFor(work),
     signal,
   );
+  work.worktree = { ...created, baseSha: round?.branch?.roundBaseSha ?? begin };
   if (existsSync(join(path, '.gitmodules'))) {
     await work.log.note('signalbox: submodules are not checked out; their folders are empty.');
   }
