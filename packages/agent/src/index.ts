@@ -65,6 +65,13 @@ export {
 export { findOnPath } from './executors/find-on-path.ts';
 export type { JobServer } from './executors/job-server.ts';
 export {
+  createOwnToolExecutor,
+  type OwnToolOptions,
+  programOf,
+  promptWays,
+  SESSION_PLACEHOLDER,
+} from './executors/own-tool.ts';
+export {
   PermissionFileError,
   parsePermissionRule,
   readPermissionFile,

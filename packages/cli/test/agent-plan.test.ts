@@ -97,6 +97,43 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     [['tool: {name: ./x, effort: high}'], 'a.yaml:1: tool.effort needs tool.protocol: acp.'],
     [['tool: {name: x, model: y}'], 'a.yaml:1: tool.model does not reach a command; delete it.'],
     [
+      ['tool: {command: x, prompt: pipe}'],
+      'a.yaml:1: tool.prompt must be one of stdin, argument, file, not "pipe".',
+    ],
+    [['tool: {name: x, resume: y}'], 'a.yaml:1: tool.resume needs tool.command.'],
+    [
+      ['tool: {command: x, model: y}'],
+      'a.yaml:1: tool.model does not go with tool.command; delete one of them.',
+    ],
+    [
+      ['tool: {command: x, resume: "x {session}"}'],
+      'a.yaml:1: tool.resume has {session}, so tool.session must say how to find the id.',
+    ],
+    [
+      ['tool: {command: x, resume: x -c, session: "id: (.+)"}'],
+      'a.yaml:1: tool.session needs {session} in tool.resume.',
+    ],
+    [
+      ['tool: {command: "x {session}"}'],
+      'a.yaml:1: tool.command has {session}, which belongs into tool.resume.',
+    ],
+    [
+      ['tool: {command: x, name: my tool}'],
+      'a.yaml:1: tool.name gives no name for jobs to ask for; set tool.name to letters, digits, dots and dashes.',
+    ],
+    [
+      ['tool: {command: "$RUN x"}'],
+      'a.yaml:1: tool.command gives no name for jobs to ask for; set tool.name to letters, digits, dots and dashes.',
+    ],
+    [
+      ['isolation: wrap', 'tool: {command: x, resume: x -c}'],
+      'a.yaml:2: tool.resume has no effect: with isolation: wrap, x finds none of its sessions again; delete this key.',
+    ],
+    [
+      ['tool: {command: claude -p}', 'permissions: rules'],
+      'a.yaml:2: permissions needs a tool that asks: see tool.protocol.',
+    ],
+    [
       ['environment:', '  SIGNALBOX_TOKEN: x'],
       'a.yaml:2: environment.SIGNALBOX_TOKEN does not reach jobs: Signalbox sets or removes it.',
     ],
@@ -119,6 +156,16 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     [['name: &a x', 'workspace: *a'], 'a.yaml:2: workspace must be a text, not an alias.'],
   ];
   for (const [lines, sentence] of cases) assert.deepEqual(mistakesOf(...lines), [sentence]);
+});
+
+test('the pattern of a session is a regular expression with one group', () => {
+  for (const pattern of ['(id): (.+)', 'id: .+', 'id: (']) {
+    const [sentence] = mistakesOf(
+      `tool: {command: x, resume: "x {session}", session: "${pattern}"}`,
+    );
+    const allowed = 'a regular expression with one group, such as "session: (.+)"';
+    assert.equal(sentence, `a.yaml:1: tool.session must be ${allowed}, not "${pattern}".`);
+  }
 });
 
 test('an unknown key is refused with the nearest key, or with where it belongs', () => {
