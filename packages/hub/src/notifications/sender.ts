@@ -8,7 +8,7 @@ import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
-import { endOfQuiet, readQuietHours } from './quiet-hours.ts';
+import { describeHold, endOfQuiet, readQuietHours } from './quiet-hours.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
@@ -192,7 +192,7 @@ export class NotificationSender {
     const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
     const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
     if (dueAt === null || isUrgent) return null;
-    return { due_at: dueAt, failure: `Quiet hours until ${hours.until} (${hours.timeZone}).` };
+    return { due_at: dueAt, failure: describeHold(hours) };
   }
 
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {

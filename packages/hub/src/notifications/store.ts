@@ -129,6 +129,12 @@ export async function holdNotification(
   await updateRows(tx, 'notifications', where, set);
 }
 
+/** Makes the notifications of a person due that wait for a reason, in all workspaces. */
+export async function releaseHeld(tx: Tx, personId: string, reason: string): Promise<void> {
+  const later = sql('due_at > ? AND failure LIKE ?', tx.nowMs, `${reason}%`);
+  await updateRows(tx, 'notifications', { person_id: personId, also: later }, { due_at: tx.nowMs });
+}
+
 /** Records how an attempt went. A notification that was settled meanwhile stays so. */
 export async function recordAttempt(
   tx: Tx,

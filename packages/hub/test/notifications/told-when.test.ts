@@ -45,6 +45,26 @@ test('in quiet hours a question waits until they end, with the reason', async (t
   assert.equal((await h.told(waits))[0]?.failure, null);
 });
 
+test('what waits for quiet hours is sent when the person ends them', async (t) => {
+  const h = await startOutbox(t);
+  await h.add();
+  await h.ask(notifications.setQuietHours, { quietHours: quietAt(h.clock.nowMs()) });
+  const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
+    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+  });
+  const tryToSend = async () => {
+    await h.send();
+    return (await h.told(uncertaintyId))[0];
+  };
+  assert.equal((await tryToSend())?.state, 'waiting');
+  const longer = quietAt(h.clock.nowMs() + 30 * MINUTE_MS);
+  await h.ask(notifications.setQuietHours, { quietHours: longer });
+  const still = await tryToSend();
+  assert.equal(Date.parse(still?.dueAt ?? '') - h.clock.nowMs(), 90 * MINUTE_MS);
+  await h.ask(notifications.setQuietHours, { quietHours: null });
+  assert.equal((await tryToSend())?.state, 'sent');
+});
+
 test('quiet hours end where the clocks change, and go over midnight', () => {
   const berlin = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
   const at = (time: string) => {

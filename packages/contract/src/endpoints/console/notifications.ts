@@ -211,7 +211,7 @@ export const notifications = {
     description:
       'In these hours the person is told, by all channels and in all workspaces, only of ' +
       'approvals and of decisions whose deadline comes before the hours end. The rest is sent ' +
-      'when they end, unless it is answered. Applies to what is due from then on.',
+      'when they end, unless it is answered. Applies to what waits already, too.',
     request: Type.Object({ quietHours: Nullable(QuietHours) }),
     response: Ok({ quietHours: Nullable(QuietHours) }),
     errors: [],
