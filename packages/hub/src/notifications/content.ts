@@ -10,6 +10,8 @@ export interface NotificationContent {
   recommended: string | null;
   /** Whether it is about an approval. */
   isApproval: boolean;
+  /** Whether a session of the person asks, and no job. */
+  isOfSession: boolean;
   /** When the question must be answered; null: no time is set. */
   deadlineAtMs: number | null;
   /** How a job ended. */
@@ -41,7 +43,7 @@ const ANSWER_CHARS_MAX = 30;
  * @param showsText whether the person wants texts in messages, which locked screens show.
  */
 export function sentencesOf(
-  { jobTitle, question, recommended, outcome }: NotificationContent,
+  { jobTitle, question, recommended, outcome, isOfSession }: NotificationContent,
   showsText: boolean,
 ): Pick<Message, 'title' | 'text' | 'answer'> {
   const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
@@ -49,7 +51,7 @@ export function sentencesOf(
     const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
     return { title, text: job ?? 'Open it to see the result.', answer: null };
   }
-  const title = 'A job asks you';
+  const title = isOfSession ? 'Your session asks you' : 'A job asks you';
   if (question === null || !showsText) {
     return { title, text: 'Open it to see the question.', answer: null };
   }

@@ -34,7 +34,7 @@ const { notificationChannels, notifications } = consoleEndpoints;
 const MINUTE_MS = 60_000;
 const goContent = {
   ...{ jobTitle: null, question: 'Go?', recommended: null, outcome: null },
-  ...{ isApproval: false, deadlineAtMs: null },
+  ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
 };
 const question = { confidence: 0.2, kind: 'choice', prompt: 'Go?' } as const;
 const everything = {
