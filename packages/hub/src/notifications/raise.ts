@@ -36,12 +36,14 @@ interface AskedDecision {
   /** JSON array of options. */
   options: string;
   recommended_value: string | null;
+  /** JSON; null: no session of a person asks. */
+  session: string | null;
 }
 
 /**
  * Tells of a decision request: the person who enqueued the job, and the owners when it is not
- * answered for some minutes; or every member with a channel for it when that person has none. An
- * `onDecisionRequested` hook.
+ * answered for some minutes; or every member with a channel for it when that person has none. Of
+ * their own session, only that person is told. An `onDecisionRequested` hook.
  */
 export async function notifyOfDecision(
   deps: HookDeps,
@@ -58,10 +60,12 @@ export async function notifyOfDecision(
   const content = {
     ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
     ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
+    isOfSession: asked.session !== null,
   };
   const told = { event: 'decision' as const, subjectId, content };
-  await raise(deps, tx, own.length > 0 ? own : channels, told, tx.nowMs);
-  if (own.length === 0 || own.length === channels.length) return;
+  const isPrivate = asked.session !== null;
+  await raise(deps, tx, own.length > 0 || isPrivate ? own : channels, told, tx.nowMs);
+  if (isPrivate || own.length === 0 || own.length === channels.length) return;
   const afterMinutes = (await readWorkspace(tx, workspaceId))?.ask_owners_after_minutes ?? 0;
   if (afterMinutes === 0) return;
   const owners = new Set(await listOwnerIds(tx, workspaceId));
@@ -105,7 +109,7 @@ export async function notifyOfCompletion(
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = {
       ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
-      ...{ isApproval: false, deadlineAtMs: null },
+      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
     };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
@@ -127,7 +131,7 @@ export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecor
   const content = {
     ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
     ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
-    othersWaiting: 0,
+    ...{ isOfSession: false, othersWaiting: 0 },
   };
   const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
   await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);

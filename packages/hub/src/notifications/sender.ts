@@ -117,8 +117,7 @@ export class NotificationSender {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
       return { kind: 'gone', failure };
     }
-    const openCount =
-      channel.kind === 'push' ? await countOpen(database.reader, channel.workspace_id) : 0;
+    const openCount = channel.kind === 'push' ? await countOpen(database.reader, channel) : 0;
     const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
     return await deliver(target, message, { ...means, vapid: this.#vapid, openCount });
   }
@@ -212,9 +211,12 @@ export class NotificationSender {
   }
 }
 
-/** As the inbox of the console counts them. */
-async function countOpen(reader: Reader, workspaceId: string): Promise<number> {
-  const filter = { principalId: '', forAsker: false };
+/** As the inbox of the person counts them. */
+async function countOpen(
+  reader: Reader,
+  { workspace_id: workspaceId, person_id: principalId }: ChannelRow,
+): Promise<number> {
+  const filter = { principalId, forAsker: false };
   return (await countUncertainties(reader, workspaceId, filter)).counts.open;
 }
 
