@@ -1,6 +1,7 @@
 import {
   type Endpoint,
   endpoints,
+  type Job,
   type RequestOf,
   type ResponseOf,
   type Uncertainty,
@@ -17,9 +18,9 @@ export interface AssistantTool {
   readonly effect: 'reads' | 'adds' | 'ends';
   /** Used where the call does not say otherwise, in place of the defaults of the row. */
   readonly presets?: object;
-  /** The answer in the words of the hub: ids, states and numbers only. */
+  /** The answer in the words of the hub. */
   state(answer: object): string;
-  /** The words of agents, tools and outsiders in the answer. */
+  /** What agents, tools, people and outsiders wrote, in the answer. */
   quote(answer: object): string;
 }
 
@@ -40,6 +41,11 @@ function defineTool<Req extends TObject, Res extends TObject>(
 
 const PAGE = 20;
 const page = { limit: PAGE };
+const LOG_LINES = 100;
+/** So that the lines of a page fit. */
+const LOG_LINE_CHARS_MAX = 180;
+/** Of one text of a job, such as its prompt. */
+const JOB_TEXT_CHARS_MAX = 4_000;
 
 /** In a fixed order. The list is in the context of every call of a model, so words are few. */
 export const assistantTools: readonly AssistantTool[] = [
@@ -105,7 +111,7 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     state: ({ job, waitingFor }) =>
       `${jobOf(job)}. ${waitingFor === null ? '' : waitingFor.message}`.trim(),
-    quote: ({ job: { title, message } }) => [title, message ?? ''].filter(Boolean).join('\n'),
+    quote: ({ job, messages = [] }) => wordsOfJob(job, messages),
   }),
   defineTool({
     name: 'list_jobs',
@@ -114,18 +120,22 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     presets: { ...page, view: 'summary' },
     state: ({ jobs: listed, nextCursor }) => pageOf(listed.map(jobOf), 'jobs', nextCursor),
-    quote: ({ jobs: listed }) => listed.map(({ jobId, title }) => `${jobId}: ${title}`).join('\n'),
+    quote: ({ jobs: listed }) =>
+      listed
+        .map(({ jobId, title, failure }) => `${jobId}: ${title}${failure ? ` (${failure})` : ''}`)
+        .join('\n'),
   }),
   defineTool({
     name: 'read_log',
     description: 'Read the output of a job: the last lines, or those from a line on.',
     row: jobs.log,
     effect: 'reads',
-    presets: { limit: 100 },
+    presets: { limit: LOG_LINES },
     state: ({ attempt, totalLines, lines, nextLine, isEnded }) =>
       `Attempt ${attempt}: ${lines.length} of ${totalLines} lines, next line ${nextLine}` +
       `${isEnded ? '; it has ended' : ''}.`,
-    quote: ({ lines }) => lines.map(({ line, text }) => `${line} ${text}`).join('\n'),
+    quote: ({ lines }) =>
+      lines.map(({ line, text }) => `${line} ${shorten(text, LOG_LINE_CHARS_MAX)}`).join('\n'),
   }),
   defineTool({
     name: 'cancel_job',
@@ -185,12 +195,34 @@ function questionOf({
   return `${uncertaintyId} ${kind}, ${status}${waiting}`;
 }
 
-function jobOf({
-  jobId,
-  kind,
-  status,
-}: Pick<ResponseOf<typeof jobs.get>['job'], 'jobId' | 'kind' | 'status'>): string {
+function jobOf({ jobId, kind, status }: Pick<Job, 'jobId' | 'kind' | 'status'>): string {
   return `${jobId} ${kind}, ${status}`;
+}
+
+function wordsOfJob(
+  { prompt, message, outcomeReason, evidence }: Job,
+  messages: readonly { text: string }[],
+): string {
+  const texts: [string, string | null][] = [
+    ['Prompt', prompt],
+    ['Result', message],
+    ['Reason', jsonOf(outcomeReason)],
+    ['Evidence', jsonOf(evidence)],
+    ...messages.map((sent): [string, string] => ['Message', sent.text]),
+  ];
+  return texts
+    .filter(([, text]) => text !== null && text !== '')
+    .map(([name, text]) => `${name}: ${shorten(text ?? '', JOB_TEXT_CHARS_MAX)}`)
+    .join('\n');
+}
+
+function jsonOf(value: unknown): string | null {
+  if (value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shorten(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed()}…`;
 }
 
 function wordsOf({ prompt, context, options, recommendedValue, resolution }: Uncertainty): string {
