@@ -69,8 +69,8 @@ async function leaveToConsole(
 }
 
 /**
- * The answer as text and as data, which say the same: assistants show their models one of both.
- * Whatever somebody wrote is in the fence.
+ * Makes a text and data of an answer, which say the same: assistants show their models one of both.
+ * All that somebody wrote is in the fence.
  */
 function presentAnswer(
   { secretKey }: AssistantDeps,

@@ -20,7 +20,7 @@ export interface AssistantTool {
   readonly presets?: object;
   /** The answer in the words of the hub. */
   state(answer: object): string;
-  /** What agents, tools, people and outsiders wrote, in the answer. */
+  /** The texts of agents, tools, people and outsiders in the answer. */
   quote(answer: object): string;
 }
 
