@@ -56,7 +56,7 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     presets: page,
     state: ({ uncertainties: waiting, nextCursor }) =>
-      pageOf(waiting.map(questionOf), 'questions wait', nextCursor),
+      pageOf('Questions that wait', waiting.map(questionOf), nextCursor),
     quote: ({ uncertainties: waiting }) =>
       waiting.map(({ uncertaintyId, title }) => `${uncertaintyId}: ${title}`).join('\n'),
   }),
@@ -68,7 +68,7 @@ export const assistantTools: readonly AssistantTool[] = [
     state: ({ uncertainty, situation }) => {
       const { job, waitingJobs = 0 } = situation ?? {};
       const asked = job ? ` Job ${job.jobId} (${job.status}) asked.` : '';
-      return `${questionOf(uncertainty)}.${asked} ${waitingJobs} jobs wait for the answer.`;
+      return `${questionOf(uncertainty)}.${asked} Jobs that wait for the answer: ${waitingJobs}.`;
     },
     quote: ({ uncertainty }) => wordsOf(uncertainty),
   }),
@@ -119,7 +119,7 @@ export const assistantTools: readonly AssistantTool[] = [
     row: jobs.list,
     effect: 'reads',
     presets: { ...page, view: 'summary' },
-    state: ({ jobs: listed, nextCursor }) => pageOf(listed.map(jobOf), 'jobs', nextCursor),
+    state: ({ jobs: listed, nextCursor }) => pageOf('Jobs', listed.map(jobOf), nextCursor),
     quote: ({ jobs: listed }) =>
       listed
         .map(({ jobId, title, failure }) => `${jobId}: ${title}${failure ? ` (${failure})` : ''}`)
@@ -156,8 +156,8 @@ export const assistantTools: readonly AssistantTool[] = [
     presets: page,
     state: ({ items, nextCursor }) =>
       pageOf(
+        'Items that match',
         items.map(({ itemId, kind, trust }) => `${itemId} ${kind}, ${trust}`),
-        'items match',
         nextCursor,
       ),
     quote: ({ items }) =>
@@ -170,17 +170,17 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     state: ({ repos, nextCursor }) =>
       pageOf(
+        'Repositories',
         repos.map(({ repoId, status }) => `${repoId} ${status}`),
-        'repositories',
         nextCursor,
       ),
     quote: ({ repos }) => repos.map(({ repoId, label }) => `${repoId}: ${label}`).join('\n'),
   }),
 ];
 
-function pageOf(lines: readonly string[], what: string, nextCursor: string | null): string {
+function pageOf(what: string, lines: readonly string[], nextCursor: string | null): string {
   const more = nextCursor === null ? [] : ['More follow: call again with cursor nextCursor.'];
-  return [`${lines.length} ${what}.`, ...lines.map((line) => `- ${line}`), ...more].join('\n');
+  return [`${what}: ${lines.length}.`, ...lines.map((line) => `- ${line}`), ...more].join('\n');
 }
 
 function questionOf({
@@ -191,7 +191,7 @@ function questionOf({
 }: Pick<Uncertainty, 'uncertaintyId' | 'kind' | 'status'> & {
   waitingJobs?: number | undefined;
 }): string {
-  const waiting = waitingJobs === undefined ? '' : `, ${waitingJobs} jobs wait`;
+  const waiting = waitingJobs === undefined ? '' : `, waiting jobs: ${waitingJobs}`;
   return `${uncertaintyId} ${kind}, ${status}${waiting}`;
 }
 
