@@ -174,7 +174,7 @@ export const commandTable: readonly CommandEntry[] = [
     words: ['work', 'list'],
     group: groups.work,
     summary: 'list the branches that agents made in this clone',
-    load: () => import('./commands/work-list.ts'),
+    load: () => import('./commands/agent/work-list.ts'),
   },
   {
     words: ['work', 'show'],
@@ -215,7 +215,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['work', 'prune'],
     group: groups.work,
-    summary: 'delete merged branches of agents, and worktrees that no job uses',
+    summary: 'delete merged branches of agents, and files that no job uses',
     load: () => import('./commands/agent/work-prune.ts'),
   },
   {

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { SetupFileError } from '@signalbox/agent';
 import { CliError } from '../src/cli-error.ts';
 import {
   defaultConfigFile,
@@ -12,6 +13,7 @@ import {
 import { agentConfig } from '../src/commands/agent/config/config-keys.ts';
 import { rowsOf } from '../src/commands/agent/config/config-text.ts';
 import { parseSettings } from '../src/commands/agent/config/setting-reader.ts';
+import { setupOf } from '../src/commands/agent/config/setup-options.ts';
 import { makePlace, type Place } from './harness.ts';
 
 let place: Place;
@@ -77,6 +79,11 @@ test('each mistake is one sentence with the file, the line, the key and what is 
       ['setup:', '  run: {command: npm ci, keep: [node_modules]}'],
       'a.yaml:2: setup.run must have a command, its key and what to keep.',
     ],
+    [['setup: {from: origin}'], 'a.yaml:1: setup.from must be one of repository, not "origin".'],
+    [
+      ['setup:', '  from: repository', '  copy: [.env]', '  ports: 2'],
+      'a.yaml:4: setup.ports comes from .signalbox/setup.json with setup.from; delete it here.',
+    ],
     [['check-limit: 25h'], 'a.yaml:1: check-limit must be a time up to 24h, not "25h".'],
     [['tool:', '  acp: claude'], 'a.yaml:2: tool.acp is not a key here: it belongs in name.'],
     [
@@ -89,6 +96,43 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     ],
     [['tool: {name: ./x, effort: high}'], 'a.yaml:1: tool.effort needs tool.protocol: acp.'],
     [['tool: {name: x, model: y}'], 'a.yaml:1: tool.model does not reach a command; delete it.'],
+    [
+      ['tool: {command: x, prompt: pipe}'],
+      'a.yaml:1: tool.prompt must be one of stdin, argument, file, not "pipe".',
+    ],
+    [['tool: {name: x, resume: y}'], 'a.yaml:1: tool.resume needs tool.command.'],
+    [
+      ['tool: {command: x, model: y}'],
+      'a.yaml:1: tool.model does not go with tool.command; delete one of them.',
+    ],
+    [
+      ['tool: {command: x, resume: "x {session}"}'],
+      'a.yaml:1: tool.resume has {session}, so tool.session must say how to find the id.',
+    ],
+    [
+      ['tool: {command: x, resume: x -c, session: "id: (.+)"}'],
+      'a.yaml:1: tool.session needs {session} in tool.resume.',
+    ],
+    [
+      ['tool: {command: "x {session}"}'],
+      'a.yaml:1: tool.command has {session}, which belongs into tool.resume.',
+    ],
+    [
+      ['tool: {command: x, name: my tool}'],
+      'a.yaml:1: tool.name gives no name for jobs to ask for; set tool.name to letters, digits, dots and dashes.',
+    ],
+    [
+      ['tool: {command: "$RUN x"}'],
+      'a.yaml:1: tool.command gives no name for jobs to ask for; set tool.name to letters, digits, dots and dashes.',
+    ],
+    [
+      ['isolation: wrap', 'tool: {command: x, resume: x -c}'],
+      'a.yaml:2: tool.resume has no effect: with isolation: wrap, x finds none of its sessions again; delete this key.',
+    ],
+    [
+      ['tool: {command: claude -p}', 'permissions: rules'],
+      'a.yaml:2: permissions needs a tool that asks: see tool.protocol.',
+    ],
     [
       ['environment:', '  SIGNALBOX_TOKEN: x'],
       'a.yaml:2: environment.SIGNALBOX_TOKEN does not reach jobs: Signalbox sets or removes it.',
@@ -112,6 +156,16 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     [['name: &a x', 'workspace: *a'], 'a.yaml:2: workspace must be a text, not an alias.'],
   ];
   for (const [lines, sentence] of cases) assert.deepEqual(mistakesOf(...lines), [sentence]);
+});
+
+test('the pattern of a session is a regular expression with one group', () => {
+  for (const pattern of ['(id): (.+)', 'id: .+', 'id: (']) {
+    const [sentence] = mistakesOf(
+      `tool: {command: x, resume: "x {session}", session: "${pattern}"}`,
+    );
+    const allowed = 'a regular expression with one group, such as "session: (.+)"';
+    assert.equal(sentence, `a.yaml:1: tool.session must be ${allowed}, not "${pattern}".`);
+  }
 });
 
 test('an unknown key is refused with the nearest key, or with where it belongs', () => {
@@ -260,6 +314,44 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
     'database',
     'teardown',
   ]);
+});
+
+test('the set-up of a commit has the rules of the file, and names no file of the clone', () => {
+  const steps = {
+    run: ['make', { command: 'npm ci', key: ['package-lock.json'], keep: ['node_modules'] }],
+    ...{ ports: 2, database: true, teardown: 'make down' },
+  };
+  const readSteps = setupOf({ from: { value: 'repository', from: 'a.yaml:1' } }).readSteps;
+  assert.deepEqual(readSteps?.(JSON.stringify(steps, null, 2)), {
+    ...steps,
+    run: [{ command: 'make' }, steps.run[1]],
+    teardown: ['make down'],
+  });
+  const file = '.signalbox/setup.json';
+  const cases: [text: string, sentence: string][] = [
+    ['{\n"ports": 21}', `${file}:2: ports must be an integer from 0 to 20, not "21".`],
+    [
+      '{"run": [{"command": "x", "key": ["a"], "keep": ["../b"]}]}',
+      `${file}:1: run[0].keep[0] must be a path in the repository, such as .env, not "../b".`,
+    ],
+    [
+      '{"copy": [".env"]}',
+      `${file}:1: copy is not a key here: it belongs under setup in agent.yaml, because it names ` +
+        'files of the clone.',
+    ],
+    ['{"hooks": "x"}', `${file}:1: hooks is not a known key; the keys here are run, ports, `],
+    ['{"ports": 1, "ports": 2}', `${file}:1: Map keys must be unique.`],
+    ['[]', `${file}:1: The file must be keys with values, not a list.`],
+    ['run: make', `${file} is not valid JSON.`],
+    ['', `${file} is not valid JSON.`],
+  ];
+  for (const [text, sentence] of cases) {
+    assert.throws(
+      () => readSteps?.(text),
+      (error: Error) => error instanceof SetupFileError && error.message.startsWith(sentence),
+      text,
+    );
+  }
 });
 
 test('paths are relative to the file', async () => {

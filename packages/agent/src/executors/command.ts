@@ -1,7 +1,7 @@
 import { type Executor, ExecutorMissingError } from './executor.ts';
 import { findOnPath } from './find-on-path.ts';
 
-const SHELL = '/bin/sh';
+export const SHELL = '/bin/sh';
 
 /**
  * Runs any command in a shell in the job's worktree, with the prompt on standard input.

@@ -80,7 +80,8 @@ export interface ToolProcess {
 export interface SessionMemory {
   /** The tool's own session, to be resumed; null: begin one. */
   readonly sessionId: string | null;
-  keepSessionId(sessionId: string): Promise<void>;
+  /** @param sessionId null: the session is not resumed again. */
+  keepSessionId(sessionId: string | null): Promise<void>;
   /** The cost of the session, by the tool's last words; it includes earlier attempts. */
   readonly costUsd: number;
   keepCost(costUsd: number): Promise<void>;

@@ -3,7 +3,7 @@ import type { OwnSandbox } from '../isolation/bubblewrap.ts';
 import type { Proof } from '../isolation/rungs.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { OfferedModels } from './asked-tool.ts';
-import type { ConversationHost } from './conversation.ts';
+import type { ConversationHost, SessionMemory } from './conversation.ts';
 import type { LogPart } from './log-part.ts';
 import type { ToolFailure } from './tool-failure.ts';
 
@@ -50,6 +50,10 @@ export interface ExecutorRequest {
   job: Job;
   /** The job's prompt, with the answers to its earlier questions. */
   promptText: string;
+  /** The same for a session that knows the earlier rounds of the work. */
+  nextPromptText: string;
+  /** Absent: the executor has no sessions. */
+  session?: SessionMemory;
   /** The tool's working directory. */
   worktree: string;
   /** The directory in which the tool may write files for the agent. */
@@ -82,6 +86,8 @@ export interface ExecutorPlan {
   env?: Readonly<Record<string, string>>;
   /** Reads JSON events from standard output. Absent: the output is plain text for people. */
   reader?: OutputReader;
+  /** Finds the id of the tool's session in a line of output; null: it is not there. */
+  findSession?(line: string): string | null;
   /** Talks with the tool while it runs, instead of `stdin` and `reader`. It can ask people. */
   converse?(host: ConversationHost): Promise<ExecutorReport>;
 }
@@ -137,6 +143,11 @@ export class ExecutorLoginError extends Error {
 /** The tool's own sandbox does not work: its commands would fail in every job. */
 export class ExecutorSandboxError extends Error {
   override name = 'ExecutorSandboxError';
+}
+
+/** The tool cannot be given the prompt of a job. */
+export class PromptTooLongError extends Error {
+  override name = 'PromptTooLongError';
 }
 
 /** The tool is not on the PATH. */

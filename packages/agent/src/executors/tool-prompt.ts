@@ -1,4 +1,5 @@
 import type { Job } from '@signalbox/contract';
+import type { KnownAnswer } from './conversation.ts';
 import { jobServerLines } from './job-server.ts';
 import { linesOfKind } from './kind-lines.ts';
 
@@ -52,6 +53,26 @@ function questionLines(resultFile: string | null, hasServer: boolean): string[] 
     `  write this JSON to the file ${resultFile} and end:`,
     '  {"outcome": "blocked", "message": "your question"}',
   ];
+}
+
+/** Some tools show an interruption to the model as a refusal, so this says that it was not one. */
+export function resumedPrompt(answers: readonly KnownAnswer[]): string {
+  const lines = answers.map(({ prompt, mode, label, isAboutAction }) => {
+    const question = `- Question: ${prompt}`;
+    if (mode === 'dismissed') return `${question}\n  A person dismissed it: continue without it.`;
+    const hint = isAboutAction
+      ? ' If it allows the action and you still need it, do it again.'
+      : '';
+    return `${question}\n  Answer (${mode}): ${label}${hint}`;
+  });
+  const told = lines.length === 0 ? [] : ['Answers by a person:', ...lines];
+  return [
+    'Signalbox: your work on this job was interrupted from outside and continues now, in the',
+    'same directory. The interruption was no refusal: an action that it stopped may be repeated.',
+    'An action that was allowed may have run already: look at its effects before you repeat it.',
+    ...told,
+    'Continue the job until it is done.',
+  ].join('\n');
 }
 
 /** Says in the timeline that the tool continues no session. `why` begins the sentence. */

@@ -4,8 +4,10 @@ import { type Mirror, newerOf, readCommit, withMirror } from './git-mirror.ts';
 /** The branch of a piece of work, which its next round continues. */
 export interface WorkBranch {
   name: string;
-  /** Where the round begins. */
+  /** The commit with the files that the attempt begins with. */
   headSha: string;
+  /** Where the round begins: earlier attempts of it may have moved the branch. */
+  roundBaseSha: string;
   /** Where the work began. */
   workBaseSha: string;
   /** Commits after those of the last round: of people. */
@@ -26,6 +28,8 @@ interface KnownBranch {
   isPushed: boolean;
   /** Where the attempt began whose files this one continues; null: it has new files. */
   begunAt: string | null;
+  /** The commits of an earlier attempt of this round on this machine; null: it left none. */
+  left: { roundBaseSha: string; commitSha: string } | null;
 }
 
 export type FoundBranch =
@@ -48,8 +52,9 @@ export async function findWorkBranch(
   if (!isOpen && (await isMerged(git, known.baseSha, headSha))) return { state: 'merged' };
   const isAncestor = (of: string, sha: string) =>
     askGit(['merge-base', '--is-ancestor', sha, of], git);
-  const isRewritten = (await isAncestor(headSha, known.commitSha)) === null;
-  const range = `${known.commitSha}..${headSha}`;
+  const roundBaseSha = headSha === known.left?.commitSha ? known.left.roundBaseSha : headSha;
+  const isRewritten = (await isAncestor(roundBaseSha, known.commitSha)) === null;
+  const range = `${known.commitSha}..${roundBaseSha}`;
   const foreignCommits = isRewritten
     ? 0
     : Number(await runGit(['rev-list', '--count', range], git));
@@ -58,10 +63,8 @@ export async function findWorkBranch(
   const workBaseSha = hasBase
     ? told
     : ((await askGit(['merge-base', known.baseSha, headSha], git)) ?? headSha);
-  return {
-    state: 'open',
-    branch: { name: known.branch, headSha, workBaseSha, foreignCommits, isRewritten },
-  };
+  const found = { headSha, roundBaseSha, workBaseSha, foreignCommits, isRewritten };
+  return { state: 'open', branch: { name: known.branch, ...found } };
 }
 
 /** The clone's branch; that of the origin if it continues the clone's, or if the clone has none. */

@@ -13,6 +13,7 @@ import type { JobWork } from './job-work.ts';
 import { untilParked } from './parked-question.ts';
 import { recordProcess } from './process-record.ts';
 import { tailOf } from './text-limits.ts';
+import type { ToolSession } from './tool-session.ts';
 
 /** Characters kept of a command's last output, for its result. */
 const TAIL_CHARS_MAX = 4_000;
@@ -25,8 +26,11 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
   const { isReadOnly } = work;
   const { toolFiles, resultFile, attachments } = work.directory;
+  const { session } = work;
   const plan = executor.plan({
     ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
+    nextPromptText: composePrompt(work.claimed.job, work.directory, work.round?.news),
+    ...(session === undefined ? {} : { session }),
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
     ...{ env: work.env, holdMs, isSandboxOff: work.isSandboxOff ?? false },
     redact: (text) => work.redactor.redact(text),
@@ -38,10 +42,12 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     await work.log.note(beginsAgain(`${executor.name} resumes no sessions`));
   }
   const readStdout = reader === undefined ? undefined : createLineReader(work, reader);
+  const memory = plan.findSession && session && (await openMemory(work, session, plan.findSession));
   const ended = new AbortController();
   const parking = new AbortController();
   // A coding tool would continue. A plain command decides by itself how it ends.
-  const parked = reader === undefined ? Promise.resolve(null) : untilParked(work, ended.signal);
+  const isPlain = reader === undefined && memory === undefined;
+  const parked = isPlain ? Promise.resolve(null) : untilParked(work, ended.signal);
   // Its errors are those of the job, at the end.
   parked.then(
     (summary) => summary === null || parking.abort(),
@@ -60,6 +66,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     async onOutput(stream, text) {
       if (stream === 'stdout' && readStdout !== undefined) return await readStdout(text);
       work.tail[stream] = tailOf(work.tail[stream] + text, TAIL_CHARS_MAX);
+      await memory?.read(stream, text);
       await work.log.write(stream, text);
     },
     async onStart(pid) {
@@ -73,6 +80,14 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     clock,
   }).finally(() => ended.abort());
   await readStdout?.('\n');
+  if (memory !== undefined) {
+    const summary = await parked;
+    const sessionId = await memory.end(summary !== null);
+    work.executorReport = {
+      ...(sessionId === null ? {} : { sessionId }),
+      ...(summary === null ? {} : { blocked: { summary } }),
+    };
+  }
   if (reader === undefined) return;
   const { failure: told, ...report } = await reader.report(work.env);
   const failure = told?.code === 'no_result' ? judgeExit(work, told) : told;
@@ -106,5 +121,46 @@ function createLineReader(work: JobWork, reader: OutputReader): (text: string) =
       if (read.progress !== undefined) work.report(work.redactor.redact(read.progress));
       await work.log.append('stdout', read.parts);
     }
+  };
+}
+
+/** Follows the session of a tool in its output. */
+async function openMemory(
+  work: JobWork,
+  session: ToolSession,
+  find: (line: string) => string | null,
+) {
+  const resumedId = session.sessionId;
+  const answers = session.newAnswers();
+  const hasAsked = work.claimed.job.decisions.length > 0;
+  if (resumedId !== null) await work.log.note(`signalbox: session ${resumedId} is resumed.`);
+  else if (hasAsked) await work.log.note(beginsAgain('this machine has no session of this job'));
+  const unfinished = { stdout: '', stderr: '' };
+  let isFound = false;
+  const keep = async (id: string) => {
+    isFound = true;
+    await session.keepSessionId(id);
+    // It began with the prompt, so that a restart need not give it again.
+    await session.keepTold(answers);
+  };
+  return {
+    async read(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+      if (isFound) return;
+      const lines = (unfinished[stream] + text).split('\n');
+      unfinished[stream] = (lines.pop() ?? '').slice(0, EVENT_CHARS_MAX);
+      const id = lines.map(find).find((each) => each !== null) ?? null;
+      if (id !== null) await keep(id);
+    },
+    /** Returns the session that is kept. */
+    async end(isParked: boolean): Promise<string | null> {
+      const isDone = work.exit?.code === 0 || isParked;
+      const id = [unfinished.stdout, unfinished.stderr].map(find).find((each) => each !== null);
+      if (isDone && !isFound && id) await keep(id);
+      else if (isDone) await session.keepTold(answers);
+      // It may be gone. Another start would fail in the same way, so it gets the whole context.
+      const isLost = resumedId !== null && !isDone && !work.signal.aborted;
+      if (isLost) await session.keepSessionId(null);
+      return session.sessionId;
+    },
   };
 }

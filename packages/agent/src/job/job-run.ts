@@ -172,6 +172,7 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
     repository: repositoryFor(claimed.job, options.repository),
+    configured: options.repository,
     branch: session?.branch ?? branchOf(key),
     isReadOnly: !settings.canWrite || isReadOnlyJob(claimed.job),
     mark: randomBytes(16).toString('hex'),
@@ -256,8 +257,9 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
   const imported = await importCommits(repository, commitSha, workBaseSha);
   const secretsIn = found === null || found.length === 0 ? {} : { secretsIn: found };
   const evidence: GitEvidence = { ...imported, ...secretsIn };
-  if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
+  // Durable, before the branch is moved there: the next attempt must know it as its own.
   await keepResult(work, evidence, found !== null);
+  if (evidence.commitSha !== undefined) evidence.branch = await publish(work, worktree, commitSha);
   if (changes.hasLeftovers && !(await moveHead(repository, commitSha))) {
     await work.log.note('signalbox: the worktree keeps the HEAD that the command left.');
   }
@@ -271,10 +273,11 @@ async function saveWork(work: JobWork, stopped: StopReason | null): Promise<GitE
  * @returns the name of the branch.
  */
 async function publish(work: JobWork, worktree: Worktree, commitSha: string): Promise<string> {
-  const { session, claimed, log } = work;
+  const { session, claimed, log, round } = work;
   const { branch, baseSha } = worktree;
   const own = branchOf(claimed.key);
-  const known = [baseSha, ...(session?.published ?? [])];
+  const begun = round?.branch?.headSha ?? baseSha;
+  const known = [baseSha, begun, ...(session?.published ?? [])];
   if (branch === own || (await isUntouched(worktree, known))) {
     await session?.keepPublished(commitSha);
     await publishBranch(worktree, commitSha);

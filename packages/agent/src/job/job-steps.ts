@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PromptTooLongError } from '../executors/executor.ts';
 import { GitError } from '../git/git.ts';
 import { MissingBaseError, mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { createWorktree } from '../git/git-worktree.ts';
@@ -9,6 +10,7 @@ import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
 import { openReviewed } from '../review/reviewed-commit.ts';
 import { openReview } from '../review/round-review.ts';
+import { findSetupCommit } from '../setup/committed-setup.ts';
 import { setUp } from '../setup/set-up.ts';
 import { downloadAttachments } from './download-attachments.ts';
 import { describeBase, findJobBase } from './job-base.ts';
@@ -80,6 +82,9 @@ export function failureOf(step: string, error: unknown): Error {
   if (error instanceof ProcessStartError) {
     return new JobFailure('environment', 'command_not_started', message, ENVIRONMENT_RETRY);
   }
+  if (error instanceof PromptTooLongError) {
+    return new JobFailure('environment', 'prompt_too_long', message);
+  }
   const summary = `The agent could not ${step}: ${message}`;
   return new JobFailure('agent', 'agent_error', summary, ENVIRONMENT_RETRY);
 }
@@ -147,6 +152,7 @@ async function checkOut(work: JobWork): Promise<void> {
   const { repository, settings, signal } = work;
   const mirror = mirrorOf(settings.state, repository);
   const base = await refreshMirror(mirror, repository, settings.toolUser, signal);
+  await findSetupCommit(work, mirror, base);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
   const round = (await openRound(work, base.sha)) ?? (await openReviewed(work, mirror));
@@ -173,11 +179,12 @@ async function checkOut(work: JobWork): Promise<void> {
     return;
   }
   work.beginsAtBase = begin === base.sha && work.claimed.job.baseBranch === undefined;
-  work.worktree = await createWorktree(
+  const created = await createWorktree(
     { path, evidenceDir, branch: work.branch, baseSha: begin, mirror, user },
     warmWorktreesFor(work),
     signal,
   );
+  work.worktree = { ...created, baseSha: round?.branch?.roundBaseSha ?? begin };
   if (existsSync(join(path, '.gitmodules'))) {
     await work.log.note('signalbox: submodules are not checked out; their folders are empty.');
   }

@@ -6,6 +6,7 @@ import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import { attemptKey } from './attempt.ts';
 import type { JobWork, Round } from './job-work.ts';
+import { readResultRecord } from './result-record.ts';
 import { fitText } from './text-limits.ts';
 import { workIdOf } from './work-record.ts';
 
@@ -25,6 +26,7 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
     ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
     workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
     begunAt: work.session?.baseSha ?? null,
+    left: await readLeft(work),
   };
   const mirror = mirrorOf(work.settings.state, work.repository);
   const found = known ? await findWorkBranch(mirror, known, work.signal) : null;
@@ -36,6 +38,12 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const buildsOn = branchFound === null ? null : readBuildsOn(last?.job);
   const history = `${news}\n\n${historyOf(work, earlier)}`;
   return { number, branch: branchFound, ...(buildsOn && { buildsOn }), news, history };
+}
+
+/** The commits of an attempt of the same job here, whose result the hub may never have got. */
+async function readLeft({ settings, claimed }: JobWork) {
+  const left = await readResultRecord(settings.state, claimed.jobId);
+  return left && { roundBaseSha: left.roundBaseSha ?? left.baseSha, commitSha: left.commitSha };
 }
 
 /**

@@ -68,6 +68,7 @@ test('Claude Code gets what is left of the budget as its own limit', () => {
     ...{
       job: { kind: 'work', prompt: '' } as never,
       promptText: '',
+      nextPromptText: '',
       worktree: '/w',
       toolFiles: '/t',
       resultFile: '/t/r',

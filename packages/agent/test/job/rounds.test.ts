@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type AcpStart, scriptedAgent, setupAcp } from '../support/acp-harness.ts';
+import { createCommandExecutor } from '../../src/index.ts';
+import { type AcpStart, poll, scriptedAgent, setupAcp } from '../support/acp-harness.ts';
 import { git, makeRepository } from '../support/harness.ts';
 
 const agentProcess = join(import.meta.dirname, '../support/acp-agent-process.ts');
@@ -267,4 +268,45 @@ test('commits of a person while a job or a round waits for an answer stay on the
     assert.match(log, /was moved or checked out in the clone while the job ran/);
     assert.doesNotMatch(log, /a person has added/, 'its files do not have them');
   }
+});
+
+test('what a killed attempt of a round has published is no commit of a person', async (t) => {
+  const h = await setupAcp(t);
+  const { client, workspaceId, clone, directory } = h;
+  const stateDir = join(directory, 'state');
+  const at = (name: string) => join(directory, name);
+  const command = `cat > ${at('prompt')}; echo "$SIGNALBOX_JOB_ID" >> "$(ls | wc -l).txt"`;
+  const check = { command: `[ ! -e ${at('hold')} ] || { touch ${at('held')}; sleep 600; }` };
+  const repositories = [
+    {
+      ...{ repoId: h.repoId, path: clone, shareChanges: 'patch' as const },
+      landing: { checks: [check] },
+    },
+  ];
+  const executor = createCommandExecutor({ command });
+  const first = await h.start({ stateDir, repositories, executor });
+  const jobId = await h.enqueue('Begin.');
+  const { commitSha, branch, baseSha } = (await h.until(jobId, 'done')).evidence ?? {};
+  await first.drain();
+  writeFileSync(at('hold'), '');
+  const options = { baseUrl: h.baseUrl, workspaceId, stateDir, repositories, command };
+  const line = [join(import.meta.dirname, '../support/agent-process.ts'), JSON.stringify(options)];
+  const agent = spawn(process.execPath, line, { stdio: 'inherit' });
+  t.after(() => agent.kill('SIGKILL'));
+  const { job } = await client.jobs.continue({ workspaceId, jobId, message: 'Continue.' });
+  await poll('the check', async () => (existsSync(at('held')) ? true : null));
+  agent.kill('SIGKILL');
+  await once(agent, 'exit');
+  assert.notEqual(git(clone, 'rev-parse', String(branch)), commitSha, 'it was published');
+  await rm(at('hold'));
+  await h.start({ stateDir, repositories, executor });
+  const { evidence } = await h.until(job.jobId, 'done');
+  assert.doesNotMatch(readFileSync(at('prompt'), 'utf8'), /a person has added/);
+  assert.doesNotMatch(await h.output(job.jobId), /a person has added/);
+  assert.deepEqual(
+    [evidence?.branch, evidence?.baseSha, evidence?.roundBaseSha],
+    [branch, baseSha, commitSha],
+  );
+  const { patch } = await client.jobs.patch({ workspaceId, jobId: job.jobId, since: 'round' });
+  assert.equal(patch?.match(/^\+job_/gm)?.length, 2, 'both attempts of the round');
 });

@@ -1,18 +1,28 @@
 import type { UncertaintyKind } from '@signalbox/contract';
 import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
+import type { JobRecord } from '../jobs/require-job.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
-import { addNotification, type ChannelRow, endWaiting, listChannels } from './store.ts';
+import {
+  addNotification,
+  type ChannelRow,
+  endWaiting,
+  listChannels,
+  type NotificationRow,
+} from './store.ts';
+import { WAIT_MS } from './waiting-jobs.ts';
 
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
 /** Of the recommended answer, which a button shows. */
 const RECOMMENDED_CHARS_MAX = 200;
 const MINUTE_MS = 60_000;
+
+type ChannelEvent = NotificationRow['event'];
 
 /** The part of a decision request that is told. */
 interface AskedDecision {
@@ -103,7 +113,27 @@ export async function notifyOfCompletion(
   };
 }
 
-function hears(event: 'decision' | 'job_ended') {
+/**
+ * Plans to tell the person who enqueued a job when no agent can take it for some minutes. Whether
+ * that is so is looked at when they are over. An `onJobEnqueued` hook.
+ */
+export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecord): Promise<void> {
+  // An agent, a trigger or a service has no channels.
+  if (row.created_by_name === null) return;
+  const own = (await listChannels(tx, row.workspace_id)).filter(
+    (channel) => channel.person_id === row.created_by && hears('job_waits')(channel),
+  );
+  if (own.length === 0) return;
+  const content = {
+    ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
+    ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
+    othersWaiting: 0,
+  };
+  const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
+  await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);
+}
+
+function hears(event: ChannelEvent) {
   return ({ stopped_at, events }: ChannelRow) =>
     stopped_at === null && (JSON.parse(events) as string[]).includes(event);
 }
@@ -112,7 +142,7 @@ async function raise(
   { ids }: HookDeps,
   tx: Tx,
   channels: readonly ChannelRow[],
-  told: { event: 'decision' | 'job_ended'; subjectId: string; content: NotificationContent },
+  told: { event: ChannelEvent; subjectId: string; content: NotificationContent },
   dueAtMs: number,
 ): Promise<void> {
   for (const { workspace_id, channel_id, person_id } of channels) {

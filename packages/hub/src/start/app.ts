@@ -42,7 +42,12 @@ import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
 import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
-import { notifyOfCompletion, notifyOfDecision, settleDecision } from '../notifications/raise.ts';
+import {
+  notifyOfCompletion,
+  notifyOfDecision,
+  planToTellOfWait,
+  settleDecision,
+} from '../notifications/raise.ts';
 import { bindNotificationRoutes } from '../notifications/routes.ts';
 import { NotificationSender } from '../notifications/sender.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
@@ -103,6 +108,7 @@ export const hooks: Hooks = {
   logOutMachines: revokeDeviceTokensOfPerson,
   onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
   onDecisionsDelivered: [recordAnswersSeen],
+  onJobEnqueued: [planToTellOfWait],
   onJobCompleted: [handOverUnseen, dismissOfCompleted, notifyOfCompletion],
   onJobEnded: [dismissOfEnded],
   onDecisionRequested: [offerDecisionDraft, notifyOfDecision],

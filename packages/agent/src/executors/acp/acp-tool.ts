@@ -9,7 +9,7 @@ import {
 import { objectOf } from '../json-fields.ts';
 import { messagesPrompt } from '../messages-prompt.ts';
 import type { ToolFailure } from '../tool-failure.ts';
-import { beginsAgain } from '../tool-prompt.ts';
+import { beginsAgain, resumedPrompt } from '../tool-prompt.ts';
 import { type AcpConnection, connectTool } from './acp-connection.ts';
 import { failureOf, failureOfTurn } from './acp-failure.ts';
 import { currentModel } from './acp-messages.ts';
@@ -270,26 +270,6 @@ function endOf(stopReason: acp.StopReason, people: People): AcpEnd {
     default:
       return failed('stop_reason_unknown', `The tool stopped for a reason unknown: ${stopReason}.`);
   }
-}
-
-/** Some tools show an interruption to the model as a refusal, so this says that it was not one. */
-export function resumedPrompt(answers: readonly KnownAnswer[]): string {
-  const lines = answers.map(({ prompt, mode, label, isAboutAction }) => {
-    const question = `- Question: ${prompt}`;
-    if (mode === 'dismissed') return `${question}\n  A person dismissed it: continue without it.`;
-    const hint = isAboutAction
-      ? ' If it allows the action and you still need it, do it again.'
-      : '';
-    return `${question}\n  Answer (${mode}): ${label}${hint}`;
-  });
-  const told = lines.length === 0 ? [] : ['Answers by a person:', ...lines];
-  return [
-    'Signalbox: your work on this job was interrupted from outside and continues now, in the',
-    'same directory. The interruption was no refusal: an action that it stopped may be repeated.',
-    'An action that was allowed may have run already: look at its effects before you repeat it.',
-    ...told,
-    'Continue the job until it is done.',
-  ].join('\n');
 }
 
 function reasonsPrompt(reasons: readonly string[]): string {

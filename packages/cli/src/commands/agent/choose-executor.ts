@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   type AcpExecutorOptions,
   acpAdapters,
@@ -9,11 +10,14 @@ import {
   createClaudeExecutor,
   createCodexExecutor,
   createCommandExecutor,
+  createOwnToolExecutor,
   createPermissionPolicy,
   type Executor,
   findOnPath,
+  type OwnToolOptions,
   PermissionFileError,
   type PermissionRule,
+  programOf,
   readPermissionFile,
 } from '@signalbox/agent';
 import { CliError } from '../../cli-error.ts';
@@ -34,6 +38,8 @@ export type Permissions = { file: string } | { rules: readonly PermissionRule[] 
 export interface ToolChoice {
   /** A known tool or a command line; undefined: the first known tool on the PATH. */
   name?: string | undefined;
+  /** A tool that its person has described. */
+  own?: Omit<OwnToolOptions, 'name'> | undefined;
   /** undefined: ACP if a known tool can speak it, for a command line its own. */
   protocol?: (typeof toolProtocols)[number] | undefined;
   model?: string | undefined;
@@ -57,10 +63,20 @@ export interface ChosenExecutor {
   warnings: string[];
 }
 
-/** Whether a tool can ask people, as far as its settings say. */
-export function canAskPeople({ name, protocol }: Pick<ToolChoice, 'name' | 'protocol'>): boolean {
+/** Whether a tool can ask people for permissions, as far as its settings say. */
+export function canAskPeople({
+  name,
+  protocol,
+  own,
+}: Pick<ToolChoice, 'name' | 'protocol' | 'own'>): boolean {
+  if (own !== undefined) return false;
   const isKnown = name === undefined || acpAgentNames.includes(name);
   return protocol === 'acp' || (isKnown && protocol !== 'cli');
+}
+
+/** The name of a tool that its person has described: by default that of its program. */
+export function ownToolName(command: string, name: string | undefined): string {
+  return name ?? basename(programOf(command));
 }
 
 /**
@@ -73,6 +89,10 @@ export async function chooseExecutor(
   io: Io,
   { runAs = false }: { runAs?: boolean } = {},
 ): Promise<ChosenExecutor> {
+  if (choice.own !== undefined) {
+    const name = ownToolName(choice.own.command, choice.name);
+    return { executor: createOwnToolExecutor({ ...choice.own, name }), warnings: [] };
+  }
   const name = choice.name ?? (await findTool(io.env));
   if (!canAskPeople({ ...choice, name }))
     return { executor: ownCommand(name, choice), warnings: [] };

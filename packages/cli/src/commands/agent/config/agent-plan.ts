@@ -166,6 +166,7 @@ export function toolChoiceOf({
 }: RepositoryPlan): ToolChoice {
   const choice: ToolChoice = {
     name: tool.name?.value,
+    own: ownToolOf(tool),
     protocol: tool.protocol?.value,
     model: tool.model?.value,
     mode: tool.mode?.value,
@@ -181,6 +182,15 @@ export function toolChoiceOf({
   if (shareApprovals.from !== 'default') choice.shareApprovals = shareApprovals.value;
   if (permissions.length > 0) choice.permissions = permissions.map(({ value }) => value);
   return choice;
+}
+
+/** Undefined: the tool is a known one, or a plain command. */
+export function ownToolOf({ command, prompt, resume, session }: ToolSettings): ToolChoice['own'] {
+  if (command === undefined) return undefined;
+  return {
+    ...{ command: command.value, prompt: prompt?.value, resume: resume?.value },
+    session: session === undefined ? undefined : new RegExp(session.value),
+  };
 }
 
 function flag<T>(value: T | undefined, name: string): Sourced<T> | undefined {

@@ -14,8 +14,11 @@ import {
   PermissionFileError,
   type PermissionRule,
   parsePermissionRule,
+  promptWays,
   reachesJobs,
+  SESSION_PLACEHOLDER,
   SETUP_COMMANDS_MAX,
+  SETUP_FILE,
   SETUP_PATHS_MAX,
   SETUP_PORTS_MAX,
   type SetupCommand,
@@ -26,7 +29,7 @@ import { isMap, isScalar, isSeq } from 'yaml';
 import { normalizeUrl } from '../../../hub/hub-session.ts';
 import { renamedKeys } from '../../../old-names.ts';
 import { parseDurationMs } from '../../../terminal/duration.ts';
-import { canAskPeople, type Permissions, toolProtocols } from '../choose-executor.ts';
+import { canAskPeople, ownToolName, type Permissions, toolProtocols } from '../choose-executor.ts';
 import {
   listOf,
   mapOf,
@@ -93,9 +96,8 @@ function ifValid<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof InvalidArgumentError || (error as Error).name === 'CliError') {
-      return undefined;
-    }
+    const isMistake = error instanceof InvalidArgumentError || error instanceof SyntaxError;
+    if (isMistake || (error as Error).name === 'CliError') return undefined;
     throw error;
   }
 }
@@ -214,22 +216,51 @@ const ports = scalar(`an integer from 0 to ${SETUP_PORTS_MAX}`, (value) =>
   /^\d{1,2}$/.test(value) && Number(value) <= SETUP_PORTS_MAX ? Number(value) : undefined,
 );
 
-const setupKeys = {
-  copy: setupPaths,
-  link: setupPaths,
+const setupSteps = {
   run: oneOrMore(setupCommand),
   ports,
   database: toggle,
   teardown: oneOrMore(checkCommand),
 };
 
+const setupKeys = {
+  from: oneOf(['repository']),
+  copy: setupPaths,
+  link: setupPaths,
+  ...setupSteps,
+};
+
+const setup = mapOf(setupKeys, {}, ({ from, copy: _copy, link: _link, ...steps }, place) => {
+  if (from === undefined) return;
+  for (const [key, given] of Object.entries(steps)) {
+    const sentence = `comes from ${SETUP_FILE} with ${place.key}.from; delete it here.`;
+    place.reportAt(given.from, `${place.key}.${key} ${sentence}`);
+  }
+});
+
+/** A commit is written by everybody who can merge, so it does not choose files of the clone. */
+const fileOfClone = 'under setup in agent.yaml, because it names files of the clone';
+
+/** The file that a repository has in its commits. */
+export const committedSetup = mapOf(setupSteps, { copy: fileOfClone, link: fileOfClone });
+
 const environment = textsByName((name) => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';
   return reachesJobs(name) ? null : 'does not reach jobs: Signalbox sets or removes it';
 });
 
+/** A pattern with one group. An empty alternative matches every text, so it shows the groups. */
+const sessionPattern = scalar(
+  'a regular expression with one group, such as "session: (.+)"',
+  (value) => ifValid(() => (new RegExp(`${value}|`).exec('')?.length === 2 ? value : undefined)),
+);
+
 const toolKeys = {
   name: text,
+  command: text,
+  prompt: oneOf(promptWays),
+  resume: text,
+  session: sessionPattern,
   protocol: oneOf(toolProtocols),
   model: text,
   mode: text,
@@ -247,6 +278,7 @@ const commandLineKeys: Readonly<Partial<Record<keyof typeof toolKeys, string>>> 
 };
 
 const tool = mapOf(toolKeys, renamedKeys.tool, (values, place, node) => {
+  if (values.command !== undefined) return checkOwnTool(values, values.command, place);
   const { name, protocol, model, mode, effort } = values;
   const isCommand = name !== undefined && !acpAgentNames.includes(name.value);
   const choice = { name: name?.value, protocol: protocol?.value };
@@ -272,8 +304,51 @@ const tool = mapOf(toolKeys, renamedKeys.tool, (values, place, node) => {
     if (given === undefined || (name?.value === owner && protocol?.value === 'cli')) continue;
     report(given.from, key, `needs ${place.key}.name: ${owner} and ${place.key}.protocol: cli.`);
   }
-  if (node.items.length === 0) place.report(node, `${place.key} must have a name.`);
+  for (const key of ownToolKeys) {
+    const given = values[key];
+    if (given !== undefined) report(given.from, key, `needs ${place.key}.command.`);
+  }
+  if (node.items.length === 0) place.report(node, `${place.key} must have a name or a command.`);
 });
+
+const ownToolKeys = ['prompt', 'resume', 'session'] as const;
+
+/** A tool that its person describes: what starts it, and what continues its sessions. */
+function checkOwnTool(
+  values: Settings<typeof toolKeys>,
+  command: Sourced<string>,
+  place: Place,
+): void {
+  const { name, resume, session } = values;
+  const report = (from: string, key: string, rest: string) =>
+    place.reportAt(from, `${place.key}.${key} ${rest}`);
+  const known: readonly string[] = ['name', 'command', ...ownToolKeys];
+  for (const [key, given] of Object.entries(values)) {
+    if (known.includes(key)) continue;
+    report(given.from, key, `does not go with ${place.key}.command; delete one of them.`);
+  }
+  if (!/^[\w.+-]{1,64}$/.test(ownToolName(command.value, name?.value))) {
+    const at = name ?? command;
+    report(
+      at.from,
+      name === undefined ? 'command' : 'name',
+      'gives no name for jobs to ask for; ' +
+        `set ${place.key}.name to letters, digits, dots and dashes.`,
+    );
+  }
+  if (command.value.includes(SESSION_PLACEHOLDER)) {
+    const move = `has ${SESSION_PLACEHOLDER}, which belongs into ${place.key}.resume.`;
+    report(command.from, 'command', move);
+  }
+  const isNamed = resume?.value.includes(SESSION_PLACEHOLDER) ?? false;
+  if (isNamed && session === undefined && resume !== undefined) {
+    const need = `has ${SESSION_PLACEHOLDER}, so ${place.key}.session must say how to find the id.`;
+    report(resume.from, 'resume', need);
+  }
+  if (session !== undefined && !isNamed) {
+    report(session.from, 'session', `needs ${SESSION_PLACEHOLDER} in ${place.key}.resume.`);
+  }
+}
 
 const share = mapOf({
   approvals: oneOf(['full', 'command', 'digest']),
@@ -290,7 +365,7 @@ const repositoryKeys = {
   share,
   base: text,
   fetch: toggle,
-  setup: mapOf(setupKeys),
+  setup,
   checks,
   'check-limit': checkLimit,
   'repository-checks': toggle,
@@ -361,6 +436,7 @@ function refuseIdle(config: Settings<(typeof agentConfig)['keys']>, place: Place
   }
   const repositories = config.repositories?.value ?? [];
   const canAsk = ({ value }: { value: ToolSettings } = { value: {} }) =>
+    value.command === undefined &&
     canAskPeople({ name: value.name?.value, protocol: value.protocol?.value });
   if (config.repositories?.value.length === 0) {
     const sentence = 'repositories must have at least one repository.';
@@ -375,10 +451,22 @@ function refuseIdle(config: Settings<(typeof agentConfig)['keys']>, place: Place
     }
   };
   const tools = repositories.map(({ value }) => value.tool ?? config.tool);
+  if (config.isolation?.value === 'wrap') {
+    for (const each of new Set([config.tool, ...tools])) refuseLostSessions(each?.value, place);
+  }
   if (repositories.length === 0 ? !canAsk(config.tool) : !tools.some((each) => canAsk(each))) {
     refuse(config, '');
   }
   for (const [index, { value }] of repositories.entries()) {
     if (!canAsk(tools[index])) refuse(value, `repositories[${index}].`);
   }
+}
+
+/** A wrapped tool has a home directory for one attempt, except for what known tools keep there. */
+function refuseLostSessions(tool: ToolSettings | undefined, place: Place): void {
+  if (tool?.command === undefined || tool.resume === undefined) return;
+  const name = ownToolName(tool.command.value, tool.name?.value);
+  if (acpAgentNames.includes(name)) return;
+  const why = `with isolation: wrap, ${name} finds none of its sessions again; delete this key.`;
+  place.reportAt(tool.resume.from, `tool.resume has no effect: ${why}`);
 }
