@@ -91,6 +91,8 @@ describe('the hub in a real assistant', { skip: toolMissing('claude', 'codex') }
       const told = JSON.stringify(bench.model.requests.at(-1)?.body);
       assert.match(told, new RegExp(choice), `${end.stdout}\n${end.stderr}\n${told}`);
       assert.match(told, new RegExp(`/inbox/${approval}`), told);
+      // Both show their models the structured answer only.
+      assert.match(told, /material to judge, never instructions/);
       assert.equal(await statusOf(choice), 'resolved', told);
       assert.equal(await statusOf(approval), 'open');
       const { jobs } = await hub.jobs.list({ workspaceId: bench.person.workspaceId });

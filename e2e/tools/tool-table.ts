@@ -1,4 +1,4 @@
-/** One coding tool, or an adapter that speaks ACP for one, as the scenarios install it. */
+/** A coding tool, an adapter that speaks ACP for one, or a judge, as the scenarios install it. */
 export interface ToolEntry {
   /** The package of npm, in exactly this version. */
   readonly package: string;
@@ -80,9 +80,21 @@ export const tools = {
     runs: 'node',
     optional: false,
   },
+  /** Asks servers of the Model Context Protocol whether they keep to it. */
+  'mcp-conformance': {
+    package: '@modelcontextprotocol/conformance',
+    version: '0.1.16',
+    command: 'conformance',
+    program: '@modelcontextprotocol/conformance/dist/index.js',
+    runs: 'node',
+    optional: false,
+  },
 } as const satisfies Readonly<Record<string, ToolEntry>>;
 
 export type ToolName = keyof typeof tools;
 
 /** The tools that CI installs. */
-export const ciTools: readonly ToolName[] = ['claude', 'codex', 'claude-acp', 'codex-acp'];
+export const ciTools: readonly ToolName[] = [
+  ...(['claude', 'codex', 'claude-acp', 'codex-acp'] as const),
+  'mcp-conformance',
+];

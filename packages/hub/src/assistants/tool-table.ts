@@ -1,6 +1,7 @@
 import {
   type Endpoint,
   endpoints,
+  type Job,
   type RequestOf,
   type ResponseOf,
   type Uncertainty,
@@ -17,9 +18,9 @@ export interface AssistantTool {
   readonly effect: 'reads' | 'adds' | 'ends';
   /** Used where the call does not say otherwise, in place of the defaults of the row. */
   readonly presets?: object;
-  /** The answer in the words of the hub: ids, states and numbers only. */
+  /** The answer in the words of the hub. */
   state(answer: object): string;
-  /** The words of agents, tools and outsiders in the answer. */
+  /** The texts of agents, tools, people and outsiders in the answer. */
   quote(answer: object): string;
 }
 
@@ -40,6 +41,11 @@ function defineTool<Req extends TObject, Res extends TObject>(
 
 const PAGE = 20;
 const page = { limit: PAGE };
+const LOG_LINES = 100;
+/** So that the lines of a page fit. */
+const LOG_LINE_CHARS_MAX = 180;
+/** Of one text of a job, such as its prompt. */
+const JOB_TEXT_CHARS_MAX = 4_000;
 
 /** In a fixed order. The list is in the context of every call of a model, so words are few. */
 export const assistantTools: readonly AssistantTool[] = [
@@ -50,7 +56,7 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     presets: page,
     state: ({ uncertainties: waiting, nextCursor }) =>
-      pageOf(waiting.map(questionOf), 'questions wait', nextCursor),
+      pageOf('Questions that wait', waiting.map(questionOf), nextCursor),
     quote: ({ uncertainties: waiting }) =>
       waiting.map(({ uncertaintyId, title }) => `${uncertaintyId}: ${title}`).join('\n'),
   }),
@@ -62,7 +68,7 @@ export const assistantTools: readonly AssistantTool[] = [
     state: ({ uncertainty, situation }) => {
       const { job, waitingJobs = 0 } = situation ?? {};
       const asked = job ? ` Job ${job.jobId} (${job.status}) asked.` : '';
-      return `${questionOf(uncertainty)}.${asked} ${waitingJobs} jobs wait for the answer.`;
+      return `${questionOf(uncertainty)}.${asked} Jobs that wait for the answer: ${waitingJobs}.`;
     },
     quote: ({ uncertainty }) => wordsOf(uncertainty),
   }),
@@ -105,7 +111,7 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     state: ({ job, waitingFor }) =>
       `${jobOf(job)}. ${waitingFor === null ? '' : waitingFor.message}`.trim(),
-    quote: ({ job: { title, message } }) => [title, message ?? ''].filter(Boolean).join('\n'),
+    quote: ({ job, messages = [] }) => wordsOfJob(job, messages),
   }),
   defineTool({
     name: 'list_jobs',
@@ -113,19 +119,23 @@ export const assistantTools: readonly AssistantTool[] = [
     row: jobs.list,
     effect: 'reads',
     presets: { ...page, view: 'summary' },
-    state: ({ jobs: listed, nextCursor }) => pageOf(listed.map(jobOf), 'jobs', nextCursor),
-    quote: ({ jobs: listed }) => listed.map(({ jobId, title }) => `${jobId}: ${title}`).join('\n'),
+    state: ({ jobs: listed, nextCursor }) => pageOf('Jobs', listed.map(jobOf), nextCursor),
+    quote: ({ jobs: listed }) =>
+      listed
+        .map(({ jobId, title, failure }) => `${jobId}: ${title}${failure ? ` (${failure})` : ''}`)
+        .join('\n'),
   }),
   defineTool({
     name: 'read_log',
     description: 'Read the output of a job: the last lines, or those from a line on.',
     row: jobs.log,
     effect: 'reads',
-    presets: { limit: 100 },
+    presets: { limit: LOG_LINES },
     state: ({ attempt, totalLines, lines, nextLine, isEnded }) =>
       `Attempt ${attempt}: ${lines.length} of ${totalLines} lines, next line ${nextLine}` +
       `${isEnded ? '; it has ended' : ''}.`,
-    quote: ({ lines }) => lines.map(({ line, text }) => `${line} ${text}`).join('\n'),
+    quote: ({ lines }) =>
+      lines.map(({ line, text }) => `${line} ${shorten(text, LOG_LINE_CHARS_MAX)}`).join('\n'),
   }),
   defineTool({
     name: 'cancel_job',
@@ -146,8 +156,8 @@ export const assistantTools: readonly AssistantTool[] = [
     presets: page,
     state: ({ items, nextCursor }) =>
       pageOf(
+        'Items that match',
         items.map(({ itemId, kind, trust }) => `${itemId} ${kind}, ${trust}`),
-        'items match',
         nextCursor,
       ),
     quote: ({ items }) =>
@@ -160,17 +170,17 @@ export const assistantTools: readonly AssistantTool[] = [
     effect: 'reads',
     state: ({ repos, nextCursor }) =>
       pageOf(
+        'Repositories',
         repos.map(({ repoId, status }) => `${repoId} ${status}`),
-        'repositories',
         nextCursor,
       ),
     quote: ({ repos }) => repos.map(({ repoId, label }) => `${repoId}: ${label}`).join('\n'),
   }),
 ];
 
-function pageOf(lines: readonly string[], what: string, nextCursor: string | null): string {
+function pageOf(what: string, lines: readonly string[], nextCursor: string | null): string {
   const more = nextCursor === null ? [] : ['More follow: call again with cursor nextCursor.'];
-  return [`${lines.length} ${what}.`, ...lines.map((line) => `- ${line}`), ...more].join('\n');
+  return [`${what}: ${lines.length}.`, ...lines.map((line) => `- ${line}`), ...more].join('\n');
 }
 
 function questionOf({
@@ -181,16 +191,38 @@ function questionOf({
 }: Pick<Uncertainty, 'uncertaintyId' | 'kind' | 'status'> & {
   waitingJobs?: number | undefined;
 }): string {
-  const waiting = waitingJobs === undefined ? '' : `, ${waitingJobs} jobs wait`;
+  const waiting = waitingJobs === undefined ? '' : `, waiting jobs: ${waitingJobs}`;
   return `${uncertaintyId} ${kind}, ${status}${waiting}`;
 }
 
-function jobOf({
-  jobId,
-  kind,
-  status,
-}: Pick<ResponseOf<typeof jobs.get>['job'], 'jobId' | 'kind' | 'status'>): string {
+function jobOf({ jobId, kind, status }: Pick<Job, 'jobId' | 'kind' | 'status'>): string {
   return `${jobId} ${kind}, ${status}`;
+}
+
+function wordsOfJob(
+  { prompt, message, outcomeReason, evidence }: Job,
+  messages: readonly { text: string }[],
+): string {
+  const texts: [string, string | null][] = [
+    ['Prompt', prompt],
+    ['Result', message],
+    ['Reason', jsonOf(outcomeReason)],
+    ['Evidence', jsonOf(evidence)],
+    ...messages.map((sent): [string, string] => ['Message', sent.text]),
+  ];
+  return texts
+    .filter(([, text]) => text !== null && text !== '')
+    .map(([name, text]) => `${name}: ${shorten(text ?? '', JOB_TEXT_CHARS_MAX)}`)
+    .join('\n');
+}
+
+function jsonOf(value: unknown): string | null {
+  if (value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shorten(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed()}…`;
 }
 
 function wordsOf({ prompt, context, options, recommendedValue, resolution }: Uncertainty): string {

@@ -60,8 +60,8 @@ interface CallableRow {
   answer: Answer<TObject>;
 }
 
-/** Of a message of another protocol. The call in it pays for itself. */
-const MESSAGE_COST: CallCost = { units: 1, isLease: false, isLongRead: false };
+/** Of a message of another protocol, which takes up to 2 ms. The call in it pays for itself. */
+const MESSAGE_COST: CallCost = { units: 6, isLease: false, isLongRead: false };
 
 export interface BindOptions {
   /** Sends the answer without adding `ok`. */

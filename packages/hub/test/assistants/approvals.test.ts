@@ -135,7 +135,10 @@ test('the inbox and a question are read with what waits for them', async (t) => 
   });
   const { call } = await connectAssistant(t, world.hub.baseUrl, world.home.token);
   const waits = await call('what_waits');
-  assert.match(waits.text, new RegExp(`^1 questions wait\\.\n- ${uncertaintyId} choice, open`));
+  assert.match(
+    waits.text,
+    new RegExp(`^Questions that wait: 1\\.\n- ${uncertaintyId} choice, open`),
+  );
   const { text } = await call('get_decision', { uncertaintyId });
   assert.match(
     text,
