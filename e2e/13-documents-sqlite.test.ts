@@ -21,6 +21,7 @@ const pages = [
   'docs/start/any-command.md',
   'docs/start/claude-code.md',
   'docs/start/codex.md',
+  'docs/guides/own-sessions.md',
   'docs/guides/review.md',
   'docs/start/ci.md',
   'docs/guides/several-machines.md',

@@ -1,6 +1,9 @@
 import { type JsonBody, resolveCall, type Wire } from './wire.ts';
 
-const TITLE_PROMPT = 'Your task is to generate a very short title';
+const titlePrompts = [
+  'Your task is to generate a very short title',
+  'Generate a concise, single-line task title',
+];
 
 /** OpenAI's Responses API, as Codex calls it: `POST /v1/responses` with a stream. */
 export const openAiWire: Wire = {
@@ -10,9 +13,11 @@ export const openAiWire: Wire = {
     if (method === 'GET' && path === '/v1/models') {
       return { status: 200, body: { data: [], models: [] } };
     }
-    // The ACP adapter names a session in the background: at any time, or never if it is ended
-    // first.
-    const isTitle = openAiWire.personTexts(body).some((text) => text.startsWith(TITLE_PROMPT));
+    // Codex and its ACP adapter name a session in the background: at any time, or never if it is
+    // ended first.
+    const isTitle = openAiWire
+      .personTexts(body)
+      .some((text) => titlePrompts.some((prompt) => text.startsWith(prompt)));
     if (!openAiWire.isCall(method, path) || !isTitle) return null;
     const turn = { kind: 'answer', text: '{"title":"A title"}', calls: [], stop: 'end' } as const;
     const spent = { input: 1, output: 1, cached: 0, written: 0 };

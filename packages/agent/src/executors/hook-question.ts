@@ -4,16 +4,16 @@ import { createRedactor } from '../job/redaction.ts';
 import { fitText } from '../job/text-limits.ts';
 import { askAboutAction } from './acp/approval.ts';
 import { describeAction, type ToolCallState } from './acp/tool-action.ts';
+import type { AskedCall } from './hook-transcript.ts';
 import { objectOf, parseObject, textOf } from './json-fields.ts';
 
 // An entry of the package, so that a hook of a person's session loads no agent.
+export { untilCallEnded } from './hook-transcript.ts';
 
 /** The permission that a session asks for, as its hook gets it on standard input. */
-export interface HookRequest {
+export interface HookRequest extends AskedCall {
   sessionId: string;
   cwd: string;
-  toolName: string;
-  input: Record<string, unknown>;
 }
 
 /** The texts of the question; secrets are redacted, and both are cut as those of a job are. */
@@ -43,10 +43,11 @@ const terminalOnly: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanM
 export function readHookRequest(text: string): HookRequest | null {
   const json = parseObject(text);
   if (json === null || json.hook_event_name !== 'PermissionRequest') return null;
-  const { session_id, cwd, tool_name, tool_input } = json;
+  const { session_id, cwd, tool_name, tool_input, transcript_path } = json;
+  const transcript = textOf(transcript_path);
   const request = { sessionId: textOf(session_id), cwd: textOf(cwd), toolName: textOf(tool_name) };
   if (request.cwd === '' || request.toolName === '') return null;
-  return { ...request, input: objectOf(tool_input) };
+  return { ...request, transcript, input: objectOf(tool_input) };
 }
 
 /** Whether its answer is yes or no, as a person can give it elsewhere. */

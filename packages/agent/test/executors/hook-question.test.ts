@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { askForHook, isYesOrNo, readHookRequest } from '../../src/executors/hook-question.ts';
+import {
+  askForHook,
+  isYesOrNo,
+  readHookRequest,
+  untilCallEnded,
+} from '../../src/executors/hook-question.ts';
 
 const means = { env: { DEPLOY_TOKEN: 'violet-harbour-9' }, secrets: ['sbx_d_4711_lanterns'] };
 
@@ -92,4 +100,42 @@ test('questions with more than yes or no are for the terminal', () => {
   assert.equal(isYesOrNo(requestOf('AskUserQuestion', {})), false);
   assert.equal(isYesOrNo(requestOf('ExitPlanMode', {})), false);
   assert.equal(isYesOrNo(requestOf('Bash', {})), true);
+});
+
+test('the result of the call ends the wait, and no earlier or other one does', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-hook-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const transcript = join(folder, 'session.jsonl');
+  const line = (part: object, second = 9) => {
+    const timestamp = `2026-11-02T09:00:0${second}.000Z`;
+    return `${JSON.stringify({ timestamp, message: { content: [part] } })}\n`;
+  };
+  const use = (id: string, command: string) =>
+    line({ type: 'tool_use', id, name: 'Bash', input: { command } });
+  const result = (id: string, second?: number) =>
+    line({ type: 'tool_result', tool_use_id: id, content: 'ok' }, second);
+  await writeFile(transcript, use('1', 'make') + result('1', 1) + use('2', 'ls') + use('4', 'pwd'));
+  const stop = new AbortController();
+  const options = { signal: stop.signal, sinceMs: Date.parse('2026-11-02T09:00:05.000Z') };
+  const request = requestOf('Bash', { command: 'make' }, { transcript_path: transcript });
+  let hasEnded = false;
+  const ended = untilCallEnded(request, options).then(() => {
+    hasEnded = true;
+  });
+  const [ls, pwd] = ['ls', 'pwd'].map((command) =>
+    untilCallEnded({ ...request, input: { command } }, options),
+  );
+  await appendFile(transcript, `${result('2')}not JSON\n${use('3', 'make')}`);
+  await ls;
+  // All look at the same pace, so the first one has looked as well.
+  await appendFile(transcript, result('4'));
+  await pwd;
+  assert.equal(hasEnded, false);
+  const half = result('3');
+  await appendFile(transcript, half.slice(0, 30));
+  await appendFile(transcript, half.slice(30));
+  await ended;
+  const unread = untilCallEnded({ ...request, transcript: join(folder, 'none') }, options);
+  stop.abort(new Error('The hook has ended.'));
+  await assert.rejects(unread, /The operation was aborted/);
 });

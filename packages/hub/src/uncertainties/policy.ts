@@ -56,7 +56,7 @@ export function isToBeApplied(
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 
-/** Whether the end of its job dismissed a question. What a person did has a name. */
+/** Whether the end of its job or session dismissed a question. What a person did has a name. */
 export function isByEndOfJob(
   last: Pick<ResolutionRow, 'mode' | 'created_by'> | undefined,
 ): boolean {

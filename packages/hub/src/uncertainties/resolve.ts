@@ -1,6 +1,6 @@
 import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
-import { invalidField } from '../base/errors.ts';
+import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -9,6 +9,7 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { applyResolution } from './apply-resolution.ts';
+import { isByEndOfJob } from './policy.ts';
 import { presentWhole, requireAnswerable } from './require-uncertainty.ts';
 import { type UncertaintyRow, updateResolved } from './store.ts';
 import {
@@ -63,12 +64,7 @@ export function addResolution(
         undoMs: input.undoMs,
       });
       if (resolution === null) {
-        throw alreadyResolved(
-          await readResolution(tx, workspaceId, uncertaintyId),
-          row.session === null
-            ? 'Send supersede to replace the answer.'
-            : 'The session has it: it cannot be replaced.',
-        );
+        throw refuseLate(row, await readResolution(tx, workspaceId, uncertaintyId));
       }
       const { resolution_id: resolutionId, mode } = resolution;
       await appendAudit(tx, {
@@ -79,6 +75,14 @@ export function addResolution(
       return { resolutionId, uncertainty };
     }),
   );
+}
+
+function refuseLate({ session }: UncertaintyRow, last: ResolutionRow | undefined): HubError {
+  if (session === null) return alreadyResolved(last, 'Send supersede to replace the answer.');
+  if (isByEndOfJob(last)) {
+    return new HubError('ALREADY_RESOLVED', 'The session does not wait for an answer any more.');
+  }
+  return alreadyResolved(last, 'The session has it: it cannot be replaced.');
 }
 
 export type ResolutionDraft = Pick<

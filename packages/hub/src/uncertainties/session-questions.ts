@@ -29,8 +29,8 @@ import {
 
 /*
  * Questions of sessions that people start on their own machines. The question is open as long as a
- * call waits for it: a tool ends its hook by SIGKILL when its person answers at the terminal, and
- * may be killed itself, so that nothing on the machine could take the question back.
+ * call waits for it: a tool or its machine may be killed, and Codex ends its hook by SIGKILL when
+ * its person interrupts it, so that nothing there could take the question back.
  */
 
 type AskInput = RequestInput<typeof endpoints.sessionQuestions.ask.request>;

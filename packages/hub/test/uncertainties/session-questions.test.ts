@@ -180,7 +180,7 @@ test('a question is withdrawn when its session does not wait, and kept while it 
   await h.hub.loops.deadlines.runOnce();
   assert.ok(isWithdrawn(await h.read(uncertaintyId)));
   const late = await h.answer(h.ada, uncertaintyId, 'allow');
-  assert.match(String(late.body.message), /^The end of its job or session dismissed it/);
+  assert.match(String(late.body.message), /^The session does not wait for an answer any more/);
 });
 
 test('a session whose call breaks off has seconds to come back', async (t) => {

@@ -1,9 +1,16 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askForHook, isYesOrNo, readHookRequest } from '@signalbox/agent/hook-question';
+import {
+  askForHook,
+  type HookRequest,
+  isYesOrNo,
+  readHookRequest,
+  untilCallEnded,
+} from '@signalbox/agent/hook-question';
 import { type HookTool, sessionAnswers, type Uncertainty } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { Argument } from 'commander';
+import { CliError } from '../../cli-error.ts';
 import {
   addHubOptions,
   addJsonOption,
@@ -21,12 +28,10 @@ import { readClone } from './read-clone.ts';
 
 /** The change of a whole file may be in it. */
 const INPUT_BYTES_MAX = 32 * 1_024 * 1_024;
-/**
- * From the start of this program: the terminal asks within two seconds. A slow machine needs some
- * of it to start, and the hub gets the rest, but not less than a near one needs.
- */
-const ASK_MS_MAX = 1_500;
-const ASK_MS_MIN = 500;
+/** Together with the start of this program, the terminal asks within two seconds. */
+const ASK_MS_MAX = 1_000;
+/** Of these, for git to name the repository. */
+const REPOSITORY_MS_MAX = 300;
 /** Below 30 s, after which many proxies close an idle connection. */
 const WAIT_MS_MAX = 25_000;
 const RETRY_MS = 1_000;
@@ -59,10 +64,11 @@ export const command = defineCommand<HubOptions & { wait?: number }>({
     if (request === null) return fallBack(io, 'It is not a request for a permission.');
     // A job has its own way to ask.
     if (io.env.SIGNALBOX_JOB_TOKEN || !isYesOrNo(request)) return exitCodes.ok;
-    const asked: Asked = { io, tool, untilMs: performance.now() + waitMs, waitMs };
+    const untilMs = performance.now() + waitMs;
+    const asked: Asked = { io, tool, request, untilMs, waitMs };
     let question: OpenQuestion;
     try {
-      question = await ask(asked, request, options);
+      question = await ask(asked, options);
     } catch (error) {
       return fallBack(io, reasonOf(error));
     }
@@ -81,6 +87,7 @@ export const command = defineCommand<HubOptions & { wait?: number }>({
 interface Asked {
   io: Io;
   tool: HookTool;
+  request: HookRequest;
   /** By the monotonic clock. */
   untilMs: number;
   waitMs: number;
@@ -94,11 +101,10 @@ interface OpenQuestion {
 }
 
 async function ask(
-  { io, tool, waitMs }: Asked,
-  request: NonNullable<ReturnType<typeof readHookRequest>>,
+  { io, tool, request, waitMs }: Asked,
   options: HubOptions,
 ): Promise<OpenQuestion> {
-  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(askMsLeft())]);
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(ASK_MS_MAX)]);
   const [session, remoteUrlHash] = await Promise.all([
     openHubSession({ ...io, signal }, options),
     findRepository(request.cwd, io.env),
@@ -129,26 +135,22 @@ async function ask(
   return { session, uncertaintyId, withdraw };
 }
 
-function askMsLeft(): number {
-  return Math.ceil(Math.max(ASK_MS_MIN, ASK_MS_MAX - performance.now()));
-}
-
 /** The repository of the session, as agents link it; null: its folder is in no clone. */
 async function findRepository(cwd: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   const found = readClone(cwd, env).then(
     ({ remoteUrlHash }) => remoteUrlHash,
     () => null,
   );
-  return await Promise.race([found, sleep(ASK_MS_MIN, null, { ref: false })]);
+  return await Promise.race([found, sleep(REPOSITORY_MS_MAX, null, { ref: false })]);
 }
 
 /** Null: the time is over. */
 async function untilAnswered(
-  { io, tool, untilMs }: Asked,
+  { io, tool, request, untilMs }: Asked,
   { session: { client, workspaceId }, uncertaintyId }: OpenQuestion,
 ): Promise<Uncertainty | null> {
-  using tooled = whileToolRuns();
-  const signal = AbortSignal.any([io.signal, tooled.signal]);
+  using watch = watchSession(request);
+  const signal = AbortSignal.any([io.signal, watch.signal]);
   for (;;) {
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) return null;
@@ -166,15 +168,27 @@ async function untilAnswered(
   }
 }
 
-/** Aborts when the tool has ended without ending this hook: it then has another parent. */
-function whileToolRuns(): { signal: AbortSignal } & Disposable {
-  const ended = new AbortController();
+/**
+ * Aborts when the session does not wait for the hook any more. A tool that was killed leaves it
+ * with another parent; Claude Code leaves it running when its person has answered at the terminal.
+ */
+function watchSession(request: HookRequest): { signal: AbortSignal } & Disposable {
+  const over = new AbortController();
+  const end = (why: string) => over.abort(new CliError(exitCodes.failed, 'SESSION_WENT_ON', why));
   const parent = process.ppid;
   const timer = setInterval(() => {
-    if (process.ppid !== parent) ended.abort(new Error('The tool has ended.'));
+    if (process.ppid !== parent) end('The tool has ended.');
   }, PARENT_INTERVAL_MS);
-  timer.unref();
-  return { signal: ended.signal, [Symbol.dispose]: () => clearInterval(timer) };
+  untilCallEnded(request, { signal: over.signal }).then(
+    () => end('It was answered at the terminal.'),
+    // It can not be read, or is not read any more: the question stays as long as the hook.
+    () => undefined,
+  );
+  const stop = () => {
+    clearInterval(timer);
+    over.abort();
+  };
+  return { signal: over.signal, [Symbol.dispose]: stop };
 }
 
 function isPassing(error: unknown): boolean {
