@@ -40,12 +40,12 @@ const bwrapDirectory = [
   ...(process.env.PATH ?? '').split(delimiter),
 ].find((each) => each !== '' && existsSync(join(each, 'bwrap')));
 
-function whyNoWrap(): string | false {
-  if (bwrapDirectory === undefined) return 'bubblewrap is not installed';
-  const args = ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-pid', 'true'];
-  const { status, stderr } = spawnSync(join(bwrapDirectory, 'bwrap'), args, { encoding: 'utf8' });
-  return status === 0 ? false : `bubblewrap does not work here: ${stderr.trim()}`;
-}
+/** Where it does not work, tests of the agent show the refusal. */
+const canWrap =
+  bwrapDirectory !== undefined &&
+  spawnSync(join(bwrapDirectory, 'bwrap'), [
+    ...['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-pid', 'true'],
+  ]).status === 0;
 
 const ways: readonly { settings: object; skip: string | false }[] = [
   { settings: {}, skip: isRoot ? false : 'systems may keep the memory of processes from others' },
@@ -53,7 +53,7 @@ const ways: readonly { settings: object; skip: string | false }[] = [
     settings: { 'run-as': USER },
     skip: isRoot ? false : 'only root can start a tool as another user',
   },
-  { settings: { isolation: 'wrap' }, skip: whyNoWrap() },
+  ...(canWrap ? [{ settings: { isolation: 'wrap' }, skip: false } as const] : []),
 ];
 
 test('each row of the table is one of these, word for word', () => {
@@ -122,12 +122,11 @@ describe('what the agent keeps from a hostile tool', () => {
     await place.end();
   });
 
-  for (const [at_, column] of columns.entries()) {
-    const { settings, skip } = ways[at_] ?? { settings: {}, skip: 'unknown' };
-    test(`${column}: each row is true`, { skip }, async () => {
-      const found = await probe(at_, settings);
+  for (const [number, { settings, skip }] of ways.entries()) {
+    test(`${columns[number]}: each row is true`, { skip }, async () => {
+      const found = await probe(number, settings);
       const expected = Object.values(keptRows).flatMap(({ finds }) =>
-        Object.entries(finds).map(([name, answers]) => `${name} ${answers[at_]}`),
+        Object.entries(finds).map(([name, answers]) => `${name} ${answers[number]}`),
       );
       assert.deepEqual(found.toSorted(), expected.toSorted());
     });
