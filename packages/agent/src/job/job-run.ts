@@ -33,6 +33,7 @@ import { admitUser } from '../process/tool-user.ts';
 import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
 import { tearDown } from '../setup/set-up.ts';
+import { addSpare } from '../setup/setup-cache.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -405,6 +406,7 @@ export async function endWorktree(work: JobWork): Promise<() => Promise<void>> {
     if (aside !== null) await keepWarm(warm, aside);
     await removeWorktree(mirrorOf(settings.state, repository), directory.worktree, work.branch);
     await work.session?.remove();
+    for (const cache of work.setupCaches ?? []) await addSpare(cache, settings.warmWorktrees);
   };
 }
 

@@ -12,6 +12,7 @@ import type { Proof } from '../isolation/rungs.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { RoundReview } from '../review/comment-fates.ts';
+import type { SetupCache } from '../setup/setup-cache.ts';
 import type { SetupOptions } from '../setup/setup-options.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
@@ -110,6 +111,8 @@ export interface JobWork {
   setupSha?: string;
   /** Its set-up in force; absent before. */
   setup?: SetupOptions;
+  /** The kept folders that its set-up uses. */
+  setupCaches?: readonly SetupCache[];
   /** Absent: its set-up has not ended. */
   setupEnd?: SetupEnd;
   /** Its set-up has begun, so there is something to tear down. */

@@ -154,6 +154,7 @@ async function runStep(work: JobWork, step: SetupCommand, file: string | null): 
   if (worktree === undefined || cache === null) {
     return { how: 'done', exitCode: await runLine(work, step.command) };
   }
+  work.setupCaches = [...(work.setupCaches ?? []), cache];
   await refuseKept(cache, worktree);
   if (await takeFromCache(cache, worktree)) {
     await requireExcluded(worktree, cache.keep);

@@ -9,7 +9,10 @@ import type { StateDirectory } from '../state-directory.ts';
 import { copyTree, lookAt, refuseTracked, SetupFileError } from './setup-files.ts';
 import type { SetupCommand } from './setup-options.ts';
 
-/** Folders that a command of the set-up has filled: `setups/<repository>/<key>/<number>`. */
+/**
+ * Folders that a command of the set-up has filled: `setups/<repository>/<key>/<number>`, and copies
+ * of all of them for later jobs, `setups/<repository>/<key>/spare-<random>/<number>`.
+ */
 export interface SetupCache {
   /** Where the folders are, or will be. */
   path: string;
@@ -28,6 +31,8 @@ export interface CacheUse {
 export const CACHES_MAX = 5;
 const RETENTION_MS = 14 * 24 * 60 * 60_000;
 const DRAFT = '.draft';
+const SPARE = 'spare-';
+const isKept = (name: string) => name.startsWith(SPARE) || /^\d+$/.test(name);
 
 /**
  * Finds the place for the folders of a command.
@@ -59,7 +64,7 @@ export async function findCache(
 }
 
 /**
- * Copies the folders into a new worktree.
+ * Puts the folders into a new worktree: those of a spare, or copies.
  *
  * @returns false: they are not there, or no longer.
  */
@@ -70,10 +75,13 @@ export async function takeFromCache(
   if (!(await isThere(path))) return false;
   const targets = keep.map((each) => join(worktree.path, each));
   try {
+    const spare = await takeSpare(path);
     for (const [number, target] of targets.entries()) {
       await mkdir(join(target, '..'), { recursive: true });
-      await copyTree(join(path, String(number)), target);
+      if (spare === null) await copyTree(join(path, String(number)), target);
+      else await rename(join(spare, String(number)), target);
     }
+    if (spare !== null) await rm(spare, { recursive: true });
     await utimes(path, new Date(), new Date());
     return true;
   } catch (error) {
@@ -81,6 +89,43 @@ export async function takeFromCache(
     if (await isThere(path)) throw error;
     for (const target of targets) await removeToolTree(target);
     return false;
+  }
+}
+
+/** Each of several jobs gets another one. Null: there is no spare. */
+async function takeSpare(path: string): Promise<string | null> {
+  const taken = join(path, `taken-${randomBytes(6).toString('hex')}`);
+  for (const name of await listSpares(path)) {
+    try {
+      await rename(join(path, name), taken);
+      return taken;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return null;
+}
+
+async function listSpares(path: string): Promise<string[]> {
+  return (await readdir(path)).filter((name) => name.startsWith(SPARE));
+}
+
+/** Copies the folders for a later job, which begins without waiting for that. */
+export async function addSpare({ path, keep }: SetupCache, max: number): Promise<void> {
+  if (!(await isThere(path)) || (await listSpares(path)).length >= max) return;
+  const random = randomBytes(6).toString('hex');
+  const draft = join(path, `draft-${random}`);
+  try {
+    await mkdir(draft);
+    for (const number of keep.keys()) {
+      await copyTree(join(path, String(number)), join(draft, String(number)));
+    }
+    await rename(draft, join(path, `${SPARE}${random}`));
+  } catch (error) {
+    await removeToolTree(draft);
+    // It was deleted meanwhile, or the disk is full: the next job copies the folders itself.
+    const isExpected = error instanceof SetupFileError || !(await isThere(path));
+    if (!isExpected) throw error;
   }
 }
 
@@ -147,8 +192,17 @@ export async function pruneCaches({ setups }: StateDirectory, nowMs: number): Pr
       const place = join(setups, repository, name);
       const isOld = nowMs - (await stat(place)).mtimeMs > RETENTION_MS;
       if (name.endsWith(DRAFT) || isOld) await removeToolTree(place);
+      else await removeIncomplete(place);
     }
   }
+}
+
+async function removeIncomplete(place: string): Promise<void> {
+  const { mtime } = await stat(place);
+  for (const name of await readdir(place)) {
+    if (!isKept(name)) await removeToolTree(join(place, name));
+  }
+  await utimes(place, mtime, mtime);
 }
 
 async function isThere(path: string): Promise<boolean> {

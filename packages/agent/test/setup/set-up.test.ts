@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Executor, SetupOptions } from '../../src/index.ts';
@@ -163,6 +163,39 @@ test('what a command fills is kept for jobs with the same key, as it was before 
   assert.match(await runJob(), /^othermore\n/m);
   assert.equal(readFileSync(counter, 'utf8'), 'run\nrun\n');
   await agent.drain();
+});
+
+test('a copy of kept folders waits for the next job, as the command has made it', async (t) => {
+  const parts = await setup(t);
+  const { hub, clone, start, stateDir } = parts;
+  const step = { command: 'mkdir deps; echo made > deps/one', key: ['README.md'], keep: ['deps'] };
+  const repositories = [{ repoId, path: clone, setup: { run: [step] } }];
+  const runJob = async () => {
+    const agent = await start('cat deps/one; echo evil > deps/one', { repositories });
+    const held = hub.enqueue({ repoId });
+    await hub.until('the result', () => held.accepted !== null, 60_000);
+    await agent.drain();
+    return hub.output(held, 'stdout');
+  };
+  assert.equal(await runJob(), 'made\n');
+  const setups = join(stateDir, 'setups');
+  const [repository = ''] = readdirSync(setups);
+  const [key = ''] = readdirSync(join(setups, repository));
+  const folder = join(setups, repository, key);
+  const [master, spare = '', ...others] = readdirSync(folder).toSorted();
+  assert.deepEqual([master, others], ['0', []]);
+  assert.match(spare, /^spare-/);
+  // Seen in the job only if it has the spare.
+  writeFileSync(join(folder, spare, '0', 'one'), 'spare\n');
+  mkdirSync(join(folder, 'draft-of-a-killed-agent'));
+  assert.equal(await runJob(), 'spare\n');
+  assert.equal(await runJob(), 'made\n', 'another copy of what the command has made');
+  assert.deepEqual(
+    readdirSync(folder)
+      .map((name) => name.replace(/-.*/, ''))
+      .toSorted(),
+    ['0', 'spare'],
+  );
 });
 
 test('what a command makes of the commits of a tool is not kept for other jobs', async (t) => {
