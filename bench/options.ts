@@ -17,6 +17,7 @@ export const measureNames = [
   'P12',
   'P13',
   'P16',
+  'P17',
 ] as const;
 export type MeasureName = (typeof measureNames)[number];
 
@@ -25,8 +26,8 @@ export type EngineName = 'sqlite' | 'postgres';
 export const usage = `npm run bench -- [options]
 
   browser          the same as --only P10; likewise fleet (P11), console (P12), disk (P13),
-                   worktrees (P16)
-  --only P1,P4     only these measures, of P1 to P16
+                   worktrees (P16), attention (P17)
+  --only P1,P4     only these measures, of P1 to P17
   --quick          small numbers and short times, to see that everything works
   --rounds N       rounds per figure; default: 3 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
@@ -87,6 +88,7 @@ const words: Readonly<Record<string, MeasureName>> = {
   console: 'P12',
   disk: 'P13',
   worktrees: 'P16',
+  attention: 'P17',
 };
 
 function readName(text: string): MeasureName {

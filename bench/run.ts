@@ -5,6 +5,7 @@ import type { Bench } from './bench.ts';
 import { describeError, projectRoot } from './child.ts';
 import type { Figure } from './figure.ts';
 import { describeMachine } from './machine.ts';
+import { measureAttention } from './measures/attention.ts';
 import { measureConsole } from './measures/console.ts';
 import { measureDisk } from './measures/disk.ts';
 import { measureFleet, measureTraffic } from './measures/fleet.ts';
@@ -40,6 +41,7 @@ const measures: readonly (readonly [title: string, Measure, ...names: MeasureNam
   ['console traffic', measureTraffic, 'P12'],
   ['disk', measureDisk, 'P13'],
   ['worktrees', measureWorktrees, 'P16'],
+  ['attention', measureAttention, 'P17'],
 ];
 
 /** Runs the selected measures and writes their figures. */

@@ -1,16 +1,15 @@
 import { LEASE_MS_MAX } from '@signalbox/contract';
-import { inviteMemberByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { browserMissing, launchBrowser } from '../../e2e/browser.ts';
-import { callConsole, lendSession, type SignedIn } from '../../e2e/person.ts';
+import { lendSession, type SignedIn } from '../../e2e/person.ts';
 import { buildConsole } from '../../scripts/build/console-build.ts';
 import type { Bench } from '../bench.ts';
 import { projectRoot } from '../child.ts';
 import { type Figure, formatCount } from '../figure.ts';
-import { adminConfigOf, baseUrlOf, registerAgents } from '../subjects/hub.ts';
+import { baseUrlOf, registerAgents } from '../subjects/hub.ts';
+import { signInOwner } from '../subjects/person.ts';
 import { type SeededWorld, withSeededHub } from '../subjects/seed.ts';
-import type { HubStore } from '../subjects/store.ts';
 
 const jobsPath = '/w/bench/jobs';
 /** A fast fling: three rows in each frame. */
@@ -30,7 +29,7 @@ export async function measureConsole(bench: Bench): Promise<Figure[]> {
   const counts = { pending: jobs * 0.4, finished: jobs * 0.6, events: 0 };
   const seen = await withSeededHub(bench, 'sqlite', counts, async (world, store) => {
     const logJobId = await writeLog(world, logLines);
-    const person = await signIn(store, world);
+    const person = await signInOwner(store, world);
     const browser = await launchBrowser();
     try {
       const views: Awaited<ReturnType<typeof view>>[] = [];
@@ -161,15 +160,4 @@ function pieceOf(from: number): string {
     (_, at) => `${from + at + 1} of the output, which is about sixty characters\n`,
   );
   return lines.join('');
-}
-
-/** Makes an owner of the workspace, by an invitation of the operator. */
-async function signIn(store: HubStore, world: SeededWorld): Promise<SignedIn> {
-  const invited = { workspaceSlug: 'bench', email: 'ada@acme.example', role: 'owner' } as const;
-  const { invitationUrl } = await inviteMemberByAdmin(adminConfigOf(store), invited);
-  const linkToken = invitationUrl.split('#token=')[1];
-  const account = { linkToken, name: 'Ada Lovelace', password: 'copper lantern orbit mosaic' };
-  const baseUrl = baseUrlOf(world.targets[0]);
-  const { cookie } = await callConsole(baseUrl, 'invitations/accept', account);
-  return { baseUrl, cookie, workspaceId: world.workspaceId };
 }

@@ -1,18 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCommandExecutor, startAgent } from '@signalbox/agent';
 import { createClient } from '@signalbox/sdk';
+import { addFiles } from '../../e2e/large-clone.ts';
+import { findTool } from '../../e2e/tools/install-tool.ts';
+import { startPlacesBench } from '../../e2e/tools/places-bench.ts';
 import type { Bench } from '../bench.ts';
 import { type Figure, formatCount, formatValue } from '../figure.ts';
 import { baseUrlOf, type HubWorld, withHubs } from '../subjects/hub.ts';
 
-/** Of each generated file, half of which is random. */
-const FILE_BYTES = 10_000;
-const FILES_PER_FOLDER = 100;
 const AT_ONCE = 4;
 
 /** The figures of a round, in ms but for `diskBytes`. */
@@ -69,14 +67,42 @@ export async function measureWorktrees(bench: Bench): Promise<Figure[]> {
       },
     );
   }
+  if (!quick) {
+    for (const tool of ['claude', 'codex'] as const) {
+      if (findTool(tool) === null) bench.say(`  ${tool} is not installed: npm run coding-tools`);
+      else figures.push(await measureTool(bench, tool, files ?? 20_000));
+    }
+  }
   return figures;
+}
+
+/** The real tool, with packages from the kept folders of a set-up, and ports. */
+async function measureTool(bench: Bench, tool: 'claude' | 'codex', size: number): Promise<Figure> {
+  const places = await startPlacesBench(tool, size);
+  const values: number[] = [];
+  try {
+    // The first installs the packages, and each of four leaves a worktree for a later one.
+    await places.run(1);
+    await places.run(AT_ONCE);
+    for (let round = 1; round <= bench.options.rounds; round++) {
+      const jobs = await places.run(AT_ONCE);
+      const starts = jobs.map(({ startMs }) => formatValue(startMs, 'ms'));
+      bench.say(`  round ${round}  ${formatCount(size)} files, ${tool}: ${starts.join(', ')}`);
+      values.push(Math.max(...jobs.map(({ startMs }) => startMs)));
+    }
+  } finally {
+    await places.close();
+  }
+  const what = `start of ${tool}, ${formatCount(size)} files, packages, ports: slowest of four`;
+  return { measure: 'P16', unit: 'ms', atMost: 1_000, what, values };
 }
 
 function runRound(bench: Bench, size: number): Promise<Round> {
   return withHubs(bench, 'sqlite', {}, async (world) => {
     const place = bench.place.make('worktrees');
     const clone = join(place, 'clone');
-    await generateClone(clone, size);
+    execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone]);
+    await addFiles(clone, size);
     // Nothing is deleted before the end: files deleted a moment ago make new ones slow on ext4.
     execFileSync('sync');
     const bareMs = timeOf(() => git(clone, 'worktree', 'add', '--quiet', join(place, 'bare')));
@@ -106,30 +132,6 @@ function timeOf(act: () => unknown): number {
 
 function git(clone: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd: clone, encoding: 'utf8' });
-}
-
-/** Makes a clone with this many files in one commit. */
-async function generateClone(clone: string, size: number): Promise<void> {
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone]);
-  const importer = spawn('git', ['fast-import', '--quiet'], {
-    ...{ cwd: clone, stdio: ['pipe', 'ignore', 'inherit'] },
-  });
-  const ended = once(importer, 'close');
-  await write(importer, 'commit refs/heads/main\ncommitter A <a@example.test> 1 +0000\ndata 0\n');
-  for (let number = 0; number < size; number++) {
-    const text = `${randomBytes(FILE_BYTES / 2).toString('hex')}\n`;
-    const folder = Math.floor(number / FILES_PER_FOLDER);
-    const name = `src/${folder % 10}/${folder}/file-${number}.txt`;
-    await write(importer, `M 644 inline ${name}\ndata ${text.length}\n${text}\n`);
-  }
-  importer.stdin?.end();
-  const [code] = await ended;
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
-  git(clone, 'reset', '--quiet', '--hard');
-}
-
-async function write({ stdin }: ChildProcess, text: string): Promise<void> {
-  if (stdin?.write(text) === false) await once(stdin, 'drain');
 }
 
 /** An agent whose tool notes when it was started, and changes a file. */

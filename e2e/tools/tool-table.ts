@@ -1,9 +1,9 @@
 import { type TestedCommand, type TestedTool, testedTools } from '@signalbox/agent';
 
-/** One coding tool, or an adapter that speaks ACP for one, as the scenarios install it. */
+/** A coding tool, an adapter that speaks ACP for one, or a judge, as the scenarios install it. */
 export interface ToolEntry extends TestedTool {
   /** The name of the command, as a person has it on the PATH. */
-  readonly command: TestedCommand;
+  readonly command: TestedCommand | 'conformance';
   /**
    * The program below the installation. A native binary is started directly, because the scripts
    * around it expect an installation with scripts on.
@@ -60,9 +60,21 @@ export const tools = {
   'claude-acp': script('claude-agent-acp', 'dist/index.js'),
   /** Set CODEX_PATH to the program of `codex`. */
   'codex-acp': script('codex-acp', 'dist/index.js'),
-} as const;
+  /** Asks servers of the Model Context Protocol whether they keep to it. */
+  'mcp-conformance': {
+    package: '@modelcontextprotocol/conformance',
+    version: '0.1.16',
+    command: 'conformance',
+    program: '@modelcontextprotocol/conformance/dist/index.js',
+    runs: 'node',
+    optional: false,
+  },
+} as const satisfies Readonly<Record<string, ToolEntry>>;
 
 export type ToolName = keyof typeof tools;
 
 /** The tools that CI installs. */
-export const ciTools: readonly ToolName[] = ['claude', 'codex', 'claude-acp', 'codex-acp'];
+export const ciTools: readonly ToolName[] = [
+  ...(['claude', 'codex', 'claude-acp', 'codex-acp'] as const),
+  'mcp-conformance',
+];

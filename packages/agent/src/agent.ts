@@ -27,7 +27,7 @@ import {
   type ToolUser,
 } from './process/tool-user.ts';
 import { createReportingClient } from './report-calls.ts';
-import { readMachineFingerprint, type StateDirectory } from './state-directory.ts';
+import { readMachineFingerprint, type StateDirectory, writeKeptMax } from './state-directory.ts';
 
 /**
  * Starts an agent: cleans up after a crashed predecessor, registers with the hub and claims jobs
@@ -79,6 +79,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       canWrite: options.capabilities?.canWrite ?? true,
       warmWorktrees: options.warmWorktrees ?? slots,
     };
+    await writeKeptMax(state, settings.warmWorktrees);
     const offeredTools = await createOfferedTools({ options, tools, state, logger });
     const machineFingerprint =
       options.machineFingerprint ?? (await readMachineFingerprint(options.stateDir));

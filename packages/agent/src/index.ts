@@ -88,6 +88,7 @@ export { diagnoseWrap } from './isolation/isolation.ts';
 export { IsolationError, type Proof, type Rung } from './isolation/rungs.ts';
 export type { StopReason } from './job/attempt.ts';
 export { type HookName, hookNames } from './job/job-hooks.ts';
+export { type KeptFiles, listKeptFiles, removeKeptFiles } from './kept-files.ts';
 export {
   CHECK_COMMAND_CHARS_MAX,
   CHECK_LIMIT_MS_DEFAULT,
@@ -98,22 +99,21 @@ export {
   type LandingWay,
   landingWays,
 } from './landing/landing-options.ts';
-export {
-  type LeftWorktree,
-  listLeftWorktrees,
-  removeLeftWorktree,
-} from './left-worktrees.ts';
 export { contentTypeOf } from './mcp/content-type.ts';
 export { reachesJobs } from './process/environment.ts';
 export { checkJobServer, ToolUserError } from './process/tool-user.ts';
+export { CACHES_MAX } from './setup/setup-cache.ts';
+export { SetupFileError } from './setup/setup-files.ts';
 export {
   isSetupPath,
   SETUP_COMMANDS_MAX,
+  SETUP_FILE,
   SETUP_PATHS_MAX,
   SETUP_PORTS_MAX,
   type SetupCommand,
   type SetupOptions,
+  type SetupSteps,
 } from './setup/setup-options.ts';
-export { readMachineFingerprint } from './state-directory.ts';
+export { readKeptMax, readMachineFingerprint } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';
 export { UploadError, uploadBytes } from './upload-bytes.ts';

@@ -9,6 +9,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * ```
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
+ * kept-max.json   the most warm worktrees that its agent keeps of a repository
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json,
  *                 evidence.git/, worktree/ and tool/, which belong to the tool and have its
@@ -31,6 +32,7 @@ export interface StateDirectory {
   readonly path: string;
   readonly lockFile: string;
   readonly machineIdFile: string;
+  readonly keptMaxFile: string;
   readonly mirrors: string;
   readonly jobs: string;
   readonly sessions: string;
@@ -79,6 +81,7 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     path,
     lockFile: join(path, 'agent.lock'),
     machineIdFile: join(path, 'machine-id'),
+    keptMaxFile: join(path, 'kept-max.json'),
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),
     sessions: join(path, 'sessions'),
@@ -114,6 +117,18 @@ export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
     attachments: join(path, 'attachments'),
     privateDir: join(path, 'private'),
   };
+}
+
+/** Records the most warm worktrees of a repository, for those who look at the directory. */
+export async function writeKeptMax({ keptMaxFile }: StateDirectory, max: number): Promise<void> {
+  await writeFileDurably(keptMaxFile, JSON.stringify(max));
+}
+
+/** Null: no agent has used the directory. */
+export async function readKeptMax(stateDir: string): Promise<number | null> {
+  const { keptMaxFile } = await openStateDirectory(stateDir);
+  const max = await readJsonFile(keptMaxFile);
+  return typeof max === 'number' ? max : null;
 }
 
 /**

@@ -93,6 +93,30 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/agent/agent-status.ts'),
   },
   {
+    words: ['hook', 'install'],
+    group: groups.machine,
+    summary: 'ask about permissions of your own coding sessions in your inbox, too',
+    load: () => import('./commands/agent/hook-install.ts'),
+  },
+  {
+    words: ['hook', 'remove'],
+    group: groups.machine,
+    summary: 'ask about them at the terminal only again',
+    load: () => import('./commands/agent/hook-remove.ts'),
+  },
+  {
+    words: ['hook', 'status'],
+    group: groups.machine,
+    summary: 'show where that hook is installed',
+    load: () => import('./commands/agent/hook-status.ts'),
+  },
+  {
+    words: ['hook', 'run'],
+    group: groups.machine,
+    summary: 'ask about one permission; coding tools run this',
+    load: () => import('./commands/agent/hook-run.ts'),
+  },
+  {
     words: ['cloud-ai', 'start'],
     group: groups.machine,
     summary: 'claim cloud AI jobs and make their model calls',
@@ -174,7 +198,7 @@ export const commandTable: readonly CommandEntry[] = [
     words: ['work', 'list'],
     group: groups.work,
     summary: 'list the branches that agents made in this clone',
-    load: () => import('./commands/work-list.ts'),
+    load: () => import('./commands/agent/work-list.ts'),
   },
   {
     words: ['work', 'show'],
@@ -215,7 +239,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     words: ['work', 'prune'],
     group: groups.work,
-    summary: 'delete merged branches of agents, and worktrees that no job uses',
+    summary: 'delete merged branches of agents, and files that no job uses',
     load: () => import('./commands/agent/work-prune.ts'),
   },
   {
@@ -453,6 +477,7 @@ export const parentSummaries: Readonly<Record<string, string>> = {
   repo: 'Link clones; list, pause and archive repositories.',
   agent: 'Start an agent or keep it running as a service; drain, resume and stop agents.',
   'agent service': 'Keep an agent running, as a service of systemd or launchd.',
+  hook: 'Ask about permissions of your own coding sessions in your inbox, too.',
   queue: 'Pause the queue, and resume it.',
   work: 'Look at the work of agents, merge it, and clean up.',
   admin: 'Administer a hub through direct access to its database.',

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { SetupFileError } from '@signalbox/agent';
 import { CliError } from '../src/cli-error.ts';
 import {
   defaultConfigFile,
@@ -12,6 +13,7 @@ import {
 import { agentConfig } from '../src/commands/agent/config/config-keys.ts';
 import { rowsOf } from '../src/commands/agent/config/config-text.ts';
 import { parseSettings } from '../src/commands/agent/config/setting-reader.ts';
+import { setupOf } from '../src/commands/agent/config/setup-options.ts';
 import { makePlace, type Place } from './harness.ts';
 
 let place: Place;
@@ -76,6 +78,11 @@ test('each mistake is one sentence with the file, the line, the key and what is 
     [
       ['setup:', '  run: {command: npm ci, keep: [node_modules]}'],
       'a.yaml:2: setup.run must have a command, its key and what to keep.',
+    ],
+    [['setup: {from: origin}'], 'a.yaml:1: setup.from must be one of repository, not "origin".'],
+    [
+      ['setup:', '  from: repository', '  copy: [.env]', '  ports: 2'],
+      'a.yaml:4: setup.ports comes from .signalbox/setup.json with setup.from; delete it here.',
     ],
     [['check-limit: 25h'], 'a.yaml:1: check-limit must be a time up to 24h, not "25h".'],
     [['tool:', '  acp: claude'], 'a.yaml:2: tool.acp is not a key here: it belongs in name.'],
@@ -307,6 +314,44 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
     'database',
     'teardown',
   ]);
+});
+
+test('the set-up of a commit has the rules of the file, and names no file of the clone', () => {
+  const steps = {
+    run: ['make', { command: 'npm ci', key: ['package-lock.json'], keep: ['node_modules'] }],
+    ...{ ports: 2, database: true, teardown: 'make down' },
+  };
+  const readSteps = setupOf({ from: { value: 'repository', from: 'a.yaml:1' } }).readSteps;
+  assert.deepEqual(readSteps?.(JSON.stringify(steps, null, 2)), {
+    ...steps,
+    run: [{ command: 'make' }, steps.run[1]],
+    teardown: ['make down'],
+  });
+  const file = '.signalbox/setup.json';
+  const cases: [text: string, sentence: string][] = [
+    ['{\n"ports": 21}', `${file}:2: ports must be an integer from 0 to 20, not "21".`],
+    [
+      '{"run": [{"command": "x", "key": ["a"], "keep": ["../b"]}]}',
+      `${file}:1: run[0].keep[0] must be a path in the repository, such as .env, not "../b".`,
+    ],
+    [
+      '{"copy": [".env"]}',
+      `${file}:1: copy is not a key here: it belongs under setup in agent.yaml, because it names ` +
+        'files of the clone.',
+    ],
+    ['{"hooks": "x"}', `${file}:1: hooks is not a known key; the keys here are run, ports, `],
+    ['{"ports": 1, "ports": 2}', `${file}:1: Map keys must be unique.`],
+    ['[]', `${file}:1: The file must be keys with values, not a list.`],
+    ['run: make', `${file} is not valid JSON.`],
+    ['', `${file} is not valid JSON.`],
+  ];
+  for (const [text, sentence] of cases) {
+    assert.throws(
+      () => readSteps?.(text),
+      (error: Error) => error instanceof SetupFileError && error.message.startsWith(sentence),
+      text,
+    );
+  }
 });
 
 test('paths are relative to the file', async () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
 import {
   clientOf,
+  configFlag,
   enqueueJob,
   git,
   type HubPlace,
@@ -76,6 +77,32 @@ test('an agent runs checks, and the job and the list say what they proved', asyn
   assert.equal((await readJob(verified)).verdict, 'verified');
   const empty = await place.run([...args, '--check', ' ']);
   assert.equal(empty.exitCode, exitCodes.usage);
+});
+
+test('an agent says that set-up comes from the repository, and which mistake a commit has', async () => {
+  const file = join(clone, '.signalbox/setup.json');
+  await mkdir(dirname(file));
+  const settings = { setup: { from: 'repository' }, tool: { name: 'cat set-up' } };
+  const args = ['agent', 'start', '--once', ...configFlag(place, settings)];
+  const commit = async (text: string) => {
+    await writeFile(file, text);
+    git(clone, 'add', '.');
+    git(clone, 'commit', '--quiet', '-m', 'Set-up');
+  };
+  await commit('{"run": "echo ready > set-up"}');
+  const jobId = await enqueue('Set it up.');
+  const { exitCode, stdout, stderr } = await place.run(args);
+  assert.equal(exitCode, exitCodes.ok, stderr);
+  assert.match(stdout, /Set-up +.* {2}by \.signalbox\/setup\.json of its commits/);
+  assert.match((await place.run(['job', jobId])).stdout, /│ ready/);
+  await commit('{"run": "make", "copy": [".env"]}');
+  const wrong = await enqueue('Set it up again.', { maxAttempts: 1 });
+  await place.run(args);
+  const shown = await place.run(['job', 'log', wrong]);
+  assert.match(shown.stdout, /setup\.json:1: copy is not a key here/);
+  await clientOf(place).jobs.cancel({ workspaceId: place.workspaceId, jobId: wrong });
+  git(clone, 'rm', '--quiet', '-r', '.signalbox');
+  git(clone, 'commit', '--quiet', '-m', 'Without set-up');
 });
 
 test('with --json an agent prints one line per event', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exitCodes } from '../src/index.ts';
@@ -29,7 +29,11 @@ after(async () => await place.end());
 
 /** Lets an agent do one job with a shell command. */
 async function doNext(command: string, ...options: string[]) {
-  const settings = configFlag(place, { 'state-dir': stateDir });
+  await doWith({}, command, ...options);
+}
+
+async function doWith(more: object, command: string, ...options: string[]) {
+  const settings = configFlag(place, { 'state-dir': stateDir, ...more });
   const args = ['agent', 'start', '--once', '--tool', command, ...settings];
   const agent = await place.run([...args, ...options]);
   assert.equal(agent.exitCode, exitCodes.ok, agent.stderr);
@@ -194,6 +198,47 @@ test('a squash that was changed since counts as merged, and words alone do not',
   assert.equal(await isMerged(landed.branch), true);
   assert.equal(await isMerged(open.branch), false);
   git(clone, 'branch', '--quiet', '-D', landed.branch, open.branch);
+});
+
+test('files of agents on this machine are listed with their sizes, and set-up is freed', async () => {
+  type Kept = { kind?: string; path: string; jobId?: string; sizeBytes: number };
+  type Answer = { worktrees: Kept[]; setups: Kept[]; totalBytes: number };
+  const fill = 'mkdir deps && head -c 3000000 /dev/zero > deps/big';
+  const step = { command: fill, key: ['README.md'], keep: ['deps'] };
+  await enqueueJob(place, repoId, 'Set it up.');
+  await doWith({ setup: { run: step }, 'warm-worktrees': 2 }, 'true');
+  const big = join(place.directory, 'big');
+  mkdirSync(big);
+  writeFileSync(join(big, 'file'), Buffer.alloc(5_000_000));
+  const unpublished = join(stateDir, 'kept', 'job_unpublished-1');
+  mkdirSync(unpublished, { recursive: true });
+  symlinkSync(big, join(unpublished, 'link'));
+  // As a person has it, so that no option says where the files are.
+  const config = join(place.directory, 'config', 'agent.yaml');
+  writeFileSync(config, `state-dir: ${stateDir}\n`);
+  const listed: Answer & { warmWorktreesMax: number } = await json('work', 'list');
+  assert.equal(listed.warmWorktreesMax, 2);
+  const [kept] = listed.worktrees.filter(({ kind }) => kind === 'kept');
+  assert.deepEqual([kept?.path, kept?.jobId], [unpublished, 'job_unpublished']);
+  assert.ok((kept?.sizeBytes ?? 0) < 1_000_000, 'a link is not followed');
+  const [filled] = listed.setups;
+  assert.ok((filled?.sizeBytes ?? 0) >= 3_000_000);
+  const all = [...listed.worktrees, ...listed.setups];
+  const sum = all.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+  assert.equal(listed.totalBytes, sum);
+  const shown = await run('work', 'list');
+  assert.match(shown.stdout, /set-up +– +3\.\d MB +\//);
+  const limit = /[\d.]+ MB in all\. Each repository keeps at most 2 warm worktrees and 5 folders/;
+  assert.match(shown.stderr, limit);
+  const dry: Answer = await json('work', 'prune', '--dry-run');
+  assert.deepEqual(dry.setups, listed.setups);
+  assert.ok(existsSync(filled?.path ?? ''));
+  const pruned = await run('work', 'prune');
+  assert.match(pruned.stdout, /deleted kept set-up .*, 3\.\d MB/);
+  assert.match(pruned.stderr, /Freed [\d.]+ MB of worktrees and 3\.\d MB of set-up\./);
+  assert.ok(!existsSync(filled?.path ?? '') && existsSync(unpublished));
+  rmSync(config);
+  rmSync(unpublished, { recursive: true });
 });
 
 test('prune deletes merged branches only, unless told to delete old unmerged ones', async () => {

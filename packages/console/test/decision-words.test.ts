@@ -4,6 +4,7 @@ import {
   choicesOf,
   confidenceWords,
   deadlineWords,
+  sessionWords,
 } from '../src/format/decision-words.ts';
 
 const at = (ms: number) => new Date(ms).toISOString();
@@ -67,5 +68,10 @@ describe('the words of a decision', () => {
     expect(deadlineWords({ deadlineAt, onDeadline: 'assume' }, 600_000)).toBe(
       'Passed: the assumed value is about to apply',
     );
+    const session = { tool: 'codex', machine: 'ada-laptop', sessionId: 's1' } as const;
+    expect(deadlineWords({ deadlineAt, onDeadline: 'keep_waiting', session }, 535_000)).toBe(
+      'In 1:05; then the session asks at its terminal',
+    );
+    expect(sessionWords(session)).toBe('Codex on ada-laptop');
   });
 });

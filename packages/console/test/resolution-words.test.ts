@@ -120,3 +120,17 @@ test('the form says that a job continues only where one waits', () => {
     expect(formHint(askers[asker].job)).toMatch(/Dismiss closes the question without one/);
   }
 });
+
+test('a question of a session says what its terminal does', () => {
+  const session = { tool: 'claude', machine: 'ada-laptop', sessionId: 's1' } as const;
+  const asked = { decisionRequestId: 'dec_1', assumedValue: '', jobId: null, session };
+  const withdrawn = { mode: 'dismissed', value: '', createdBy: null } as const;
+  expect(resolverWords(withdrawn, { isOfSession: true })).toBe('The session waits no longer');
+  expect(answerLine({ mode: 'dismissed', by: null, title: '' }, { isOfSession: true })).toBe(
+    'The session waits no longer',
+  );
+  expect(effectWords(asked, withdrawn, null)).toMatch(/^It was answered at its terminal/);
+  expect(effectWords(asked, ways.dismissed, null)).toBe('The session asks at its terminal.');
+  expect(effectWords(asked, ways.answered, null)).toBe('The session continues with this answer.');
+  expect(formHint(null, true)).toMatch(/Dismiss leaves it to the terminal/);
+});

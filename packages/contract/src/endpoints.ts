@@ -20,6 +20,7 @@ import { queue } from './endpoints/queue.ts';
 import { repositories } from './endpoints/repositories.ts';
 import { reviewComments } from './endpoints/review-comments.ts';
 import { runs } from './endpoints/runs.ts';
+import { sessionQuestions } from './endpoints/session-questions.ts';
 import { tokens } from './endpoints/tokens.ts';
 import { triggers } from './endpoints/triggers.ts';
 import { uncertainties } from './endpoints/uncertainties.ts';
@@ -50,6 +51,7 @@ export const endpoints = {
   queue,
   runs,
   uncertainties,
+  sessionQuestions,
   cloudAiJobs,
   contextItems,
   contextPacks,

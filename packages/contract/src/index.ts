@@ -55,6 +55,7 @@ export * from './endpoints/queue.ts';
 export * from './endpoints/repositories.ts';
 export * from './endpoints/review-comments.ts';
 export * from './endpoints/runs.ts';
+export * from './endpoints/session-questions.ts';
 export * from './endpoints/tokens.ts';
 export * from './endpoints/triggers.ts';
 export * from './endpoints/uncertainties.ts';

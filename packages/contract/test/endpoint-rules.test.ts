@@ -28,6 +28,8 @@ describe('the field repeat', () => {
       'serviceTokenMint',
       'jobsRetry',
       'jobsRelease',
+      // A question whose answer was lost is withdrawn.
+      'sessionQuestionsAsk',
       'integrationEventsReplay',
     ]);
     assert.deepEqual(listed('claimKey'), ['jobsClaimNext', 'cloudAiJobsClaimNext']);
@@ -106,6 +108,8 @@ describe('the field jobToken', () => {
       'jobsCancel',
       'jobsRetry',
       'jobsRelease',
+      // A question whose answer was lost is withdrawn.
+      'sessionQuestionsAsk',
       'jobsRequestPatch',
       'jobsSharePatch',
       'queuePause',

@@ -33,6 +33,8 @@ export const siteSections: readonly SiteSection[] = [
       page('docs/guides/good-jobs.md', 'guides/good-jobs', 'Write a good job'),
       page('docs/guides/questions.md', 'guides/questions', 'Questions and answers'),
       page('docs/guides/notifications.md', 'guides/notifications', 'Hear of it'),
+      page('docs/guides/assistants.md', 'guides/assistants', 'Assistants'),
+      page('docs/guides/own-sessions.md', 'guides/own-sessions', 'Your own sessions'),
       page('docs/guides/landing.md', 'guides/landing', 'Land the work'),
       page('docs/guides/review.md', 'guides/review', 'Review the work'),
       page('docs/guides/several-machines.md', 'guides/several-machines', 'Machines and people'),

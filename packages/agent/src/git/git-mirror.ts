@@ -249,7 +249,8 @@ async function fetchOrigin(mirror: Mirror, signal?: AbortSignal): Promise<void> 
   await runGit(['remote', 'set-head', 'origin', '--auto'], git);
 }
 
-async function resolveBase(
+/** Finds the commit that a repository's jobs start from in a mirror that was refreshed. */
+export async function resolveBase(
   mirror: Mirror,
   repository: RepositoryMapping,
   signal?: AbortSignal,

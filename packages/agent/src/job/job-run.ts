@@ -173,6 +173,7 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
     repository: repositoryFor(claimed.job, options.repository),
+    configured: options.repository,
     branch: session?.branch ?? branchOf(key),
     isReadOnly: !settings.canWrite || isReadOnlyJob(claimed.job),
     mark: randomBytes(16).toString('hex'),

@@ -12,6 +12,7 @@ import type { Proof } from '../isolation/rungs.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { RoundReview } from '../review/comment-fates.ts';
+import type { SetupOptions } from '../setup/setup-options.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import type { JobDirectory, StateDirectory } from '../state-directory.ts';
 import type { ClaimedJob } from './attempt.ts';
@@ -64,6 +65,8 @@ export interface JobWork {
   settings: JobSettings;
   claimed: ClaimedJob;
   repository: RepositoryMapping;
+  /** The same without the branch that the job names. */
+  configured: RepositoryMapping;
   directory: JobDirectory;
   branch: string;
   /** Present if the job continues another, once its worktree is there. */
@@ -103,6 +106,10 @@ export interface JobWork {
   isSandboxOff?: boolean;
   /** How they are kept from the machine. */
   proof?: Proof;
+  /** The commit whose `.signalbox/setup.json` counts, if the person allows that. */
+  setupSha?: string;
+  /** Its set-up in force; absent before. */
+  setup?: SetupOptions;
   /** Absent: its set-up has not ended. */
   setupEnd?: SetupEnd;
   /** Its set-up has begun, so there is something to tear down. */

@@ -1,5 +1,5 @@
 import { isObject } from '../executors/json-fields.ts';
-import { GitError, runGit } from '../git/git.ts';
+import { CommitFileError, readCommitFile } from '../git/commit-file.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import {
   CHECK_COMMAND_CHARS_MAX,
@@ -10,7 +10,6 @@ import {
 } from './landing-options.ts';
 
 const CHECKS_FILE = '.signalbox/checks.json';
-const FILE_BYTES_MAX = 256 * 1024;
 
 /** The repository's list of checks cannot be used; the message says why. */
 export class ChecksFileError extends Error {
@@ -25,18 +24,11 @@ export class ChecksFileError extends Error {
  * @throws {ChecksFileError}
  */
 export async function readRepositoryChecks({ mirror, baseSha }: Worktree): Promise<CheckCommand[]> {
-  const git = { gitDir: mirror.gitDir, isAfterTool: true } as const;
-  const listed = await runGit(['ls-tree', baseSha, '--', CHECKS_FILE], git);
-  const [, blob] = /^100\d+ blob ([0-9a-f]+)\t/.exec(listed) ?? [];
-  if (blob === undefined) return [];
   try {
-    const text = await runGit(['cat-file', 'blob', blob], {
-      ...git,
-      outputBytesMax: FILE_BYTES_MAX,
-    });
-    return readChecks(JSON.parse(text));
+    const file = await readCommitFile(mirror, baseSha, CHECKS_FILE);
+    return file === null ? [] : readChecks(JSON.parse(file.text));
   } catch (error) {
-    if (error instanceof GitError) throw fail('is larger than 256 KB');
+    if (error instanceof CommitFileError) throw fail(error.message);
     if (error instanceof SyntaxError) throw fail('is not valid JSON');
     throw error;
   }

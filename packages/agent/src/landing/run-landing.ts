@@ -8,6 +8,7 @@ import { isBranchOf, isCommit, readBuildsOn } from '../job/round.ts';
 import { fitText } from '../job/text-limits.ts';
 import { sessionPath } from '../job/tool-session.ts';
 import { removeToolTree } from '../process/tool-file.ts';
+import { findSetupCommit } from '../setup/committed-setup.ts';
 import { tearDown } from '../setup/set-up.ts';
 import type { ApprovedWork, Landing } from './approved-work.ts';
 import { chooseBase } from './base-branch.ts';
@@ -75,7 +76,8 @@ async function land(work: JobWork, found: Landing): Promise<string> {
   if (signal.aborted) throw new JobStopped();
   const approved = await readApproved(work);
   const mirror = mirrorOf(settings.state, repository);
-  await refreshMirror(mirror, repository, settings.toolUser, signal);
+  const begin = await refreshMirror(mirror, repository, settings.toolUser, signal);
+  await findSetupCommit(work, mirror, begin);
   const base = await chooseBase(repository);
   if (base === null) {
     const why = 'The clone has no default branch, and landing.into is not set';

@@ -7,6 +7,7 @@ import { reasonLineOf } from '../job/reason-line.ts';
 import { tailOf } from '../job/text-limits.ts';
 import { withoutToken } from '../process/environment.ts';
 import { ProcessStartError, runProcess } from '../process/process-run.ts';
+import { readCommittedSteps } from './committed-setup.ts';
 import { returnPorts, takePorts } from './job-ports.ts';
 import { fillCache, findCache, refuseKept, takeFromCache } from './setup-cache.ts';
 import {
@@ -37,7 +38,9 @@ export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
   const { setup } = work.repository;
   if (setup === undefined) return;
   try {
-    await performSetup(work, setup, isNew);
+    const { steps, blob } = await readCommittedSteps(work);
+    work.setup = { ...setup, ...steps };
+    await performSetup(work, work.setup, { isNew, file: blob });
     work.setupEnd = { failure: null };
   } catch (error) {
     if (!(error instanceof SetupStepError) && !(error instanceof SetupFileError)) throw error;
@@ -47,14 +50,18 @@ export async function setUp(work: JobWork, isNew: boolean): Promise<void> {
   }
 }
 
-async function performSetup(work: JobWork, setup: SetupOptions, isNew: boolean): Promise<void> {
+async function performSetup(
+  work: JobWork,
+  setup: SetupOptions,
+  { isNew, file }: { isNew: boolean; file: string | null },
+): Promise<void> {
   const { run = [] } = setup;
   await giveNames(work, setup);
   if (isNew) await putFiles(work, setup);
   for (const step of run) {
     // Its folders are there, and the tool may have changed them.
     if (!isNew && step.keep !== undefined) continue;
-    await inSection(work, `Set-up: ${step.command}`, () => runStep(work, step));
+    await inSection(work, `Set-up: ${step.command}`, () => runStep(work, step, file));
   }
 }
 
@@ -84,7 +91,7 @@ async function giveNames(work: JobWork, { ports = 0, database }: SetupOptions): 
  * canceled. A failure is a note in the log.
  */
 export async function tearDown(work: JobWork): Promise<void> {
-  const { worktree, repository, settings, claimed, ports } = work;
+  const { worktree, setup, settings, claimed, ports } = work;
   if (ports === undefined) return;
   const ended = new AbortController();
   const limit = new AbortController();
@@ -96,7 +103,7 @@ export async function tearDown(work: JobWork): Promise<void> {
   const cwd = found?.isDirectory() ? work.directory.worktree : work.directory.path;
   const env = withoutToken(work.env, claimed.jobToken);
   const alone = { ...work, env, signal: limit.signal };
-  for (const line of repository.setup?.teardown ?? []) {
+  for (const line of setup?.teardown ?? []) {
     try {
       await inSection(work, `Tear-down: ${line}`, async () => ({
         how: 'done',
@@ -138,12 +145,12 @@ interface StepEnd {
   exitCode?: number;
 }
 
-async function runStep(work: JobWork, step: SetupCommand): Promise<StepEnd> {
+async function runStep(work: JobWork, step: SetupCommand, file: string | null): Promise<StepEnd> {
   const { worktree, settings, repository, env } = work;
   const cache =
     worktree === undefined
       ? null
-      : await findCache(settings.state, repository.repoId, { worktree, env, step });
+      : await findCache(settings.state, repository.repoId, { worktree, env, step, file });
   if (worktree === undefined || cache === null) {
     return { how: 'done', exitCode: await runLine(work, step.command) };
   }

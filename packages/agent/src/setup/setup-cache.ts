@@ -16,8 +16,16 @@ export interface SetupCache {
   keep: readonly string[];
 }
 
+export interface CacheUse {
+  worktree: Worktree;
+  env: NodeJS.ProcessEnv;
+  step: SetupCommand;
+  /** The blob of the file that has the step; null: it is the person's. */
+  file: string | null;
+}
+
 /** Of one repository; the one that was used last is deleted last. */
-const CACHES_MAX = 5;
+export const CACHES_MAX = 5;
 const RETENTION_MS = 14 * 24 * 60 * 60_000;
 const DRAFT = '.draft';
 
@@ -30,7 +38,7 @@ const DRAFT = '.draft';
 export async function findCache(
   state: StateDirectory,
   repoId: string,
-  { worktree, env, step }: { worktree: Worktree; env: NodeJS.ProcessEnv; step: SetupCommand },
+  { worktree, env, step, file }: CacheUse,
 ): Promise<SetupCache | null> {
   const { command, key = [], keep = [] } = step;
   // As root, the agent would copy where the user of tools may exchange folders.
@@ -39,6 +47,7 @@ export async function findCache(
   const { PATH, NODE_ENV } = env;
   const { platform, arch } = process;
   const parts: unknown[] = [command, keep, platform, arch, PATH, NODE_ENV];
+  if (file !== null) parts.push(file);
   const git = { gitDir: worktree.mirror.gitDir };
   for (const path of key) {
     const entry = await runGit(['ls-tree', '-z', '--full-tree', worktree.baseSha, '--', path], git);
@@ -99,6 +108,17 @@ export async function fillCache({ path, keep }: SetupCache, worktree: Worktree):
   await removeOldest(join(path, '..'));
 }
 
+/** Lists the places of all repositories. */
+export async function listCaches(setups: string): Promise<string[]> {
+  const places: string[] = [];
+  for (const repository of await readdir(setups)) {
+    const names = await readdir(join(setups, repository));
+    const complete = names.filter((name) => !name.endsWith(DRAFT));
+    places.push(...complete.map((name) => join(setups, repository, name)));
+  }
+  return places;
+}
+
 async function removeOldest(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => !name.endsWith(DRAFT));
   const places = await Promise.all(
@@ -109,7 +129,7 @@ async function removeOldest(folder: string): Promise<void> {
 }
 
 /** Deletes the folders of a place. A job that copies them notices. */
-async function removeCache(path: string): Promise<void> {
+export async function removeCache(path: string): Promise<void> {
   const target = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
   try {
     await rename(path, target);

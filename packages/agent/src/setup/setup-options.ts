@@ -1,12 +1,24 @@
 /**
  * Prepares a new worktree before the tool begins. All of it is the choice of the person who runs
- * the agent. Paths are relative to the repository, without `.` and `..`.
+ * the agent, or of the repository where that person allows it. Paths are relative to the
+ * repository, without `.` and `..`.
  */
-export interface SetupOptions {
+export interface SetupOptions extends SetupSteps {
   /** Files and folders of the clone that git does not track, such as `.env`. */
   copy?: readonly string[];
   /** The same, as symbolic links into the clone. */
   link?: readonly string[];
+  /**
+   * Reads the steps that a commit of the repository has in `SETUP_FILE`, in place of those that are
+   * absent here.
+   *
+   * @throws {SetupFileError}
+   */
+  readSteps?: (text: string) => SetupSteps;
+}
+
+/** The steps that a repository may have in its commits. None of them names a file of the clone. */
+export interface SetupSteps {
   /** Run in order. Those that keep nothing are run again by each attempt in the worktree. */
   run?: readonly SetupCommand[];
   /** How many free ports a job gets: `SIGNALBOX_PORT_1` and so on. */
@@ -28,6 +40,9 @@ export interface SetupCommand {
    */
   keep?: readonly string[];
 }
+
+/** In the commits of a repository. */
+export const SETUP_FILE = '.signalbox/setup.json';
 
 export const SETUP_PATHS_MAX = 100;
 export const SETUP_COMMANDS_MAX = 20;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { CliError } from '../cli-error.ts';
 import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -56,6 +57,7 @@ async function checkMachine(io: Io, options: HubOptions): Promise<Finding[]> {
     { name: 'Node', state: 'ok', message: process.versions.node },
     await checkProgram('git', 'wrong', 'not installed; agents need git for their worktrees'),
     ...(await checkTools(io)),
+    await checkHooks(io),
     { name: 'Settings', state: 'ok', message: configDirectory(io.env) },
     await check('Hub', () => checkHub(io, options)),
     await check('Login', () => checkLogin(io, options)),
@@ -66,6 +68,20 @@ async function checkMachine(io: Io, options: HubOptions): Promise<Finding[]> {
 async function checkTools(io: Io): Promise<Finding[]> {
   const { diagnoseTools } = await import('./agent/diagnose-tools.ts');
   return diagnoseTools(io.env);
+}
+
+async function checkHooks(io: Io): Promise<Finding> {
+  const { findHooks } = await import('./agent/hook-status.ts');
+  try {
+    const hooks = await findHooks(io.env, null);
+    const tools = hooks.map(({ tool }) => tool).join(', ');
+    if (hooks.length > 0) return { name: 'Hooks', state: 'ok', message: `installed for ${tools}` };
+    const message = 'not installed; they ask about your own sessions in your inbox';
+    return { name: 'Hooks', state: 'missing', message };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { name: 'Hooks', state: 'warning', message: error.message };
+  }
 }
 
 async function check(name: string, read: () => Promise<string>): Promise<Finding> {

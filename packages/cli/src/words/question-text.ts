@@ -95,6 +95,10 @@ export function printQuestion(
   io.print();
   printFields(io, [
     ...situationFields(situation),
+    [
+      'Session',
+      asked.session ? `${asked.session.tool} on ${oneLine(asked.session.machine)}` : null,
+    ],
     ['Confidence', asksAlways ? null : `${Math.round(asked.confidence * 100)} %`],
     ['Impact', oneLine(asked.impact) || null],
     ['Reversible', oneLine(asked.reversibility) || null],
@@ -112,7 +116,7 @@ function situationFields(situation: DecisionSituation | null): [string, string |
   const author = { tool: 'a coding tool', person: 'a machine of a person', service: 'a service' };
   return [
     ['Asked by', `${author[writtenBy]}${name === '' ? '' : `, ${name}`}`],
-    ['Repository', oneLine(repository.label) || repository.repoId],
+    ['Repository', repository && (oneLine(repository.label) || repository.repoId)],
     ['Job', job === null ? null : `${shortId(job.jobId)} (${job.status}) ${oneLine(job.title)}`],
     ['Agent', agent === null ? null : `${oneLine(agent.displayName)} (${agent.status})`],
     ['Waits', waitingJobs === 0 ? null : `${waitingJobs} job${waitingJobs === 1 ? '' : 's'}`],
@@ -122,8 +126,13 @@ function situationFields(situation: DecisionSituation | null): [string, string |
 function deadlineWords(asked: Uncertainty): string | null {
   const left = deadlineText(asked, Date.now());
   if (left === null) return null;
-  const then = asked.onDeadline === 'assume' ? 'the assumed value applies' : 'it keeps waiting';
+  const then = afterDeadline(asked);
   return left === 'overdue' ? `overdue: ${then}` : `in ${left}; then ${then}`;
+}
+
+function afterDeadline({ session, onDeadline }: Uncertainty): string {
+  if (session) return 'the session asks at its terminal';
+  return onDeadline === 'assume' ? 'the assumed value applies' : 'it keeps waiting';
 }
 
 const MARGIN = '  ';

@@ -1,4 +1,4 @@
-import type { Uncertainty, UncertaintyKind } from '@signalbox/contract';
+import type { OwnSession, Uncertainty, UncertaintyKind } from '@signalbox/contract';
 import { plainText } from './text.ts';
 import { formatCountdown, formatDuration } from './time.ts';
 
@@ -64,20 +64,31 @@ export function confidenceWords(
   return `${percent(asked.confidence)}, asks below ${percent(asked.autoPromoteThreshold)}`;
 }
 
+const toolNames: Readonly<Record<OwnSession['tool'], string>> = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+};
+
+/** The tool and the machine of a session: `Claude Code on ada-laptop`. */
+export function sessionWords({ tool, machine }: OwnSession): string {
+  return `${toolNames[tool]} on ${plainText(machine) || 'a machine without a name'}`;
+}
+
 const HOUR_MS = 3_600_000;
 
 /** The time to a deadline and what happens then; the deadline must exist. */
 export function deadlineWords(
-  { deadlineAt, onDeadline }: { deadlineAt: string; onDeadline: Uncertainty['onDeadline'] },
+  asked: { deadlineAt: string } & Pick<Uncertainty, 'onDeadline' | 'session'>,
   nowMs: number,
 ): string {
-  const leftMs = Date.parse(deadlineAt) - nowMs;
-  const assumes = onDeadline === 'assume';
+  const leftMs = Date.parse(asked.deadlineAt) - nowMs;
+  const assumes = asked.onDeadline === 'assume';
   if (leftMs <= 0) {
     return assumes
       ? 'Passed: the assumed value is about to apply'
       : `Passed ${formatDuration(-leftMs)} ago; it still waits for an answer`;
   }
   const left = leftMs < HOUR_MS ? formatCountdown(leftMs) : formatDuration(leftMs);
+  if (asked.session) return `In ${left}; then the session asks at its terminal`;
   return `In ${left}; then ${assumes ? 'the assumed value applies' : 'it keeps waiting'}`;
 }

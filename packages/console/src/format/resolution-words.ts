@@ -18,8 +18,9 @@ export function awaitsAnswer(job: AskingJob): boolean {
 /** Who resolved the question and how, as the beginning of a sentence: `Ada answered`. */
 export function resolverWords(
   { mode, createdBy, ruleId }: Pick<Resolution, 'mode' | 'createdBy' | 'ruleId'>,
-  { isMine = false }: { isMine?: boolean } = {},
+  { isMine = false, isOfSession = false }: { isMine?: boolean; isOfSession?: boolean } = {},
 ): string {
+  if (createdBy === null && isOfSession) return 'The session waits no longer';
   if (createdBy === null) return mode === 'dismissed' ? 'The job ended' : 'The deadline passed';
   if (ruleId !== undefined) return `A rule of ${isMine ? 'yours' : plainText(createdBy)} answered`;
   const who = isMine ? 'You' : plainText(createdBy);
@@ -30,10 +31,11 @@ export function resolverWords(
 
 /** Says what follows from the resolution; null where that is not known. */
 export function effectWords(
-  asked: Pick<Uncertainty, 'decisionRequestId' | 'assumedValue' | 'jobId'>,
+  asked: Pick<Uncertainty, 'decisionRequestId' | 'assumedValue' | 'jobId' | 'session'>,
   { mode, value, createdBy }: Pick<Resolution, 'mode' | 'value' | 'createdBy'>,
   job: AskingJob,
 ): string | null {
+  if (asked.session) return sessionEffect(mode, createdBy);
   if (mode === 'dismissed') {
     if (createdBy === null) return 'Nothing can use an answer any more.';
     return awaitsAnswer(job)
@@ -53,6 +55,13 @@ export function effectWords(
     : 'The work is based on this value already.';
 }
 
+function sessionEffect(mode: Resolution['mode'], createdBy: string | null): string {
+  if (mode !== 'dismissed') return 'The session continues with this answer.';
+  return createdBy === null
+    ? 'It was answered at its terminal, its time is over, or it has ended.'
+    : 'The session asks at its terminal.';
+}
+
 /** An earlier resolution that a later one replaced: `Ada answered “8080”`. */
 export function replacedWords(
   resolution: Pick<Resolution, 'mode' | 'value' | 'createdBy' | 'ruleId'>,
@@ -63,7 +72,11 @@ export function replacedWords(
 }
 
 /** A resolution in a row of a list: `Ada: Port 9443`. */
-export function answerLine({ mode, by, title }: NonNullable<ListedUncertainty['answer']>): string {
+export function answerLine(
+  { mode, by, title }: NonNullable<ListedUncertainty['answer']>,
+  { isOfSession = false }: { isOfSession?: boolean } = {},
+): string {
+  if (by === null && isOfSession) return 'The session waits no longer';
   if (by === null) return mode === 'dismissed' ? 'The job ended' : `Deadline: ${plainText(title)}`;
   return `${plainText(by)}: ${mode === 'dismissed' ? 'dismissed' : plainText(title)}`;
 }
@@ -78,9 +91,13 @@ export function handOverWords(
 }
 
 /** Explains the buttons that resolve a question. */
-export function formHint(job: AskingJob): string {
-  const dismiss = awaitsAnswer(job)
+export function formHint(job: AskingJob, isOfSession = false): string {
+  return `You can undo an answer for five seconds. ${dismissHint(job, isOfSession)}`;
+}
+
+function dismissHint(job: AskingJob, isOfSession: boolean): string {
+  if (isOfSession) return 'Dismiss leaves it to the terminal.';
+  return awaitsAnswer(job)
     ? 'Dismiss lets the job continue without one.'
     : 'Dismiss closes the question without one.';
-  return `You can undo an answer for five seconds. ${dismiss}`;
 }

@@ -39,6 +39,21 @@ export const openUncertainty: Uncertainty = {
   ...{ resolvedAt: null, actionKey: null, takenAt: null },
 };
 
+export const sessionQuestion: Uncertainty = {
+  ...openUncertainty,
+  ...{ repoId: null, runId: null, jobId: null, confidence: 0, autoPromoteThreshold: 1 },
+  title: 'Claude Code asks to run a command: npm publish',
+  prompt: 'Claude Code asks to run a command: npm publish',
+  context: 'Command:\nnpm publish',
+  ...{ impact: '', reversibility: '', assumedValue: '', assumedReasoning: '' },
+  options: [
+    { value: 'allow', label: 'Allow once' },
+    { value: 'refuse', label: 'Refuse' },
+  ],
+  ...{ recommendedValue: null, deadlineAt: '2026-11-02T10:03:00.000Z' },
+  session: { tool: 'claude', machine: 'ada-laptop', sessionId: '636182fc' },
+};
+
 export const exampleResolution: Resolution = {
   resolutionId: 'res_1j78s1gg0003qjivc1p2',
   mode: 'answered',

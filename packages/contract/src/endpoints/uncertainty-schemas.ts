@@ -123,6 +123,21 @@ export const AskedAction = Type.Object(
 );
 export type AskedAction = Static<typeof AskedAction>;
 
+/** Coding tools whose sessions ask people by a hook. */
+export const hookTools = ['claude', 'codex'] as const;
+export type HookTool = (typeof hookTools)[number];
+
+/** A session of a coding tool that a person has started on their own machine. */
+export const OwnSession = Type.Object(
+  {
+    tool: OneOf(hookTools),
+    machine: Text(200, { description: 'The name of the machine.' }),
+    sessionId: Text(200, { description: "The tool's own name for the session." }),
+  },
+  { description: 'A session of a coding tool that a person has started on their own machine.' },
+);
+export type OwnSession = Static<typeof OwnSession>;
+
 export const CreateUncertaintyRequest = Type.Object({
   workspaceId: Id('workspace'),
   runId: Type.Optional(
@@ -190,7 +205,10 @@ export const Uncertainty = Type.Object(
     decisionRequestId: Nullable(Id('decisionRequest', 'Null until it is promoted.')),
     workspaceId: Id('workspace'),
     repoId: Nullable(
-      Id('repository', 'That of the job or the run. Null: a hub of an older version wrote it.'),
+      Id(
+        'repository',
+        'That of the job or the run. Null: a session asked outside of one, or a hub of an older version wrote it.',
+      ),
     ),
     runId: Nullable(Id('run', 'Null: the job that asked has no run.')),
     jobId: Nullable(Id('job')),
@@ -225,6 +243,7 @@ export const Uncertainty = Type.Object(
     actionKey: Nullable(ActionKey),
     takenAt: Nullable(Timestamp('When an agent took the answer for the action that it is about.')),
     action: Type.Optional(AskedAction),
+    session: Type.Optional(OwnSession),
   },
   {
     description:
@@ -329,7 +348,12 @@ export const DecisionSituation = Type.Object(
         status: Run.properties.status,
       }),
     ),
-    repository: Type.Object({ repoId: Id('repository'), label: Repository.properties.label }),
+    repository: Nullable(
+      Type.Object(
+        { repoId: Id('repository'), label: Repository.properties.label },
+        { description: 'Null: a session asked in a folder that is no linked repository.' },
+      ),
+    ),
     job: Nullable(
       Type.Object(
         {

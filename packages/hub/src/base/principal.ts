@@ -26,6 +26,12 @@ export interface Principal {
   expiresAtMs: number | null;
 }
 
+/** The name of a service principal, which is part of its id; null: another principal. */
+export function serviceName(principalId: string): string | null {
+  const prefix = 'service:';
+  return principalId.startsWith(prefix) ? principalId.slice(prefix.length) : null;
+}
+
 /** The person of a console session. */
 export function personIdOf(principal: Principal): string {
   assert(principal.personId !== null, 'a console session has a person');

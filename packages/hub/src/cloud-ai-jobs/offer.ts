@@ -56,7 +56,8 @@ export async function offerDecisionDraft(
   tx: Tx,
   uncertainty: UncertaintiesTable,
 ): Promise<string | null> {
-  if (uncertainty.recommended_value !== null) return null;
+  // A question of a session is for its person only.
+  if (uncertainty.recommended_value !== null || uncertainty.session !== null) return null;
   const { workspace_id: workspaceId } = uncertainty;
   const settings = await readCloudAiSettingsRow(tx, workspaceId);
   if (settings?.draft_decision_answers !== 1) return null;

@@ -82,6 +82,29 @@ export class Admission {
     if (turn !== null) await turn;
   }
 
+  /**
+   * Counts a call that a request to another path makes, and waits for its turn. A long read leaves
+   * the slot of the request, so that the messages of a caller never wait for each other.
+   * @throws HubError RATE_LIMITED
+   */
+  async admitFurther(
+    principal: Principal,
+    cost: CallCost,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { ip } = request;
+    this.#limiter.admitCaller(principal, ip, cost);
+    if (cost.isLongRead) {
+      request.leaveSlot();
+      const slot = this.#limiter.takeSlot(principal, ip, cost);
+      reply.raw.once('close', slot.leave);
+      request.leaveSlot = slot.leave;
+      await slot.ready;
+    }
+    await this.#limiter.waitForTurn(principal, ip, beginningOf(cost));
+  }
+
   /** Finds the caller of a request. @throws HubError 401 */
   async authenticate(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
     request.accessVersion = this.#gatekeeper.accessVersion();

@@ -1,7 +1,7 @@
-import type { Endpoint, RequestInput } from '@signalbox/contract';
+import type { Endpoint, EndpointAuth, RequestInput } from '@signalbox/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TObject } from 'typebox';
-import { HubError } from '../base/errors.ts';
+import { assert, HubError, invalidField } from '../base/errors.ts';
 import type { Principal, RequestContext } from '../base/principal.ts';
 import { Admission } from './admission.ts';
 import { requireProvedBody } from './body-parsers.ts';
@@ -11,18 +11,24 @@ import {
   routeReceivedBytes,
   routeServedBytes,
 } from './byte-routes.ts';
-import { costOf } from './call-cost.ts';
+import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
 import { sendEvents } from './event-stream.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import type { EventHandler, Handler, SharedRead, StreamHandler } from './handlers.ts';
+import type {
+  EventHandler,
+  Handler,
+  ProtocolHandler,
+  SharedRead,
+  StreamHandler,
+} from './handlers.ts';
 import { admitsJobToken } from './job-token.ts';
 import type { Limiter } from './limiter.ts';
 import { type CallAccess, HttpContext } from './request-context.ts';
 import { addressesOf } from './row-addresses.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import { type StoredAnswer, sendStored } from './stored-answer.ts';
-import { createRequestValidator } from './validation.ts';
+import { createRequestValidator, type RequestValidator } from './validation.ts';
 
 const IGNORED_FIELDS_HEADER_CHARS_MAX = 1_000;
 const allMethods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
@@ -47,6 +53,16 @@ type Answer<Req extends TObject> = (
   context: RequestContext,
 ) => Promise<string>;
 
+/** A row that other protocols may call. */
+interface CallableRow {
+  validator: RequestValidator<TObject>;
+  cost: CallCost;
+  answer: Answer<TObject>;
+}
+
+/** Of a message of another protocol, which takes up to 2 ms. The call in it pays for itself. */
+const MESSAGE_COST: CallCost = { units: 6, isLease: false, isLongRead: false };
+
 export interface BindOptions {
   /** Sends the answer without adding `ok`. */
   bare?: boolean;
@@ -68,6 +84,8 @@ export class Api {
   readonly #sharedAnswers: SharedAnswers;
   readonly #bound: Endpoint[] = [];
   readonly #methodsByPath = new Map<string, string[]>();
+  /** By the names of the rows. */
+  readonly #callable = new Map<string, CallableRow>();
   /** Set in tests: validates every answer against its schema. */
   readonly #checkAnswer: ((endpoint: Endpoint, answer: unknown) => void) | undefined;
 
@@ -143,6 +161,12 @@ export class Api {
     options: BindOptions,
     answer: Answer<Req>,
   ): void {
+    this.#callable.set(row.name, {
+      validator: createRequestValidator(row.request),
+      cost: costOf(row),
+      // The validator of the row has checked the input.
+      answer: answer as Answer<TObject>,
+    });
     this.#route(row, schema, options, async (input, context, reply) =>
       sendJson(reply, await endContext(context, answer(input, context))),
     );
@@ -228,6 +252,63 @@ export class Api {
     routeServedBytes(this.#server, endpoint, bytes);
   }
 
+  /**
+   * Binds a path where another protocol calls rows. Each call has the rights, limits and costs of
+   * the row, for the caller of the message. A message that is not accepted is refused unread.
+   */
+  bindProtocol(path: string, { accept, serve }: ProtocolHandler): void {
+    this.#methodsByPath.set(path, ['POST']);
+    this.#server.route({
+      method: 'POST',
+      url: path,
+      config: { isCounted: true },
+      onRequest: async (request, reply) => {
+        accept(request);
+        await this.#admission.admit('bearer', MESSAGE_COST, request, reply);
+      },
+      handler: async (request, reply) => {
+        const answer = await serve({
+          principal: await this.#principalOf(request, 'bearer'),
+          requestId: request.id,
+          headers: request.headers,
+          message: request.body,
+          call: (row, body) => this.#call(row, body, request, reply),
+        });
+        return reply
+          .code(answer.status)
+          .headers(Object.fromEntries(answer.headers))
+          .header('cache-control', 'no-store')
+          .send(await answer.text());
+      },
+    });
+  }
+
+  /**
+   * Calls a row for the caller of a request to another path. Unknown fields are refused, because no
+   * header can name them.
+   */
+  async #call(
+    row: Endpoint,
+    body: object,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<object> {
+    const callable = this.#callable.get(row.name);
+    assert(callable !== undefined, `${row.name} has no handler that answers in JSON`);
+    const { validator, cost, answer } = callable;
+    const principal = await this.#principalOf(request, 'bearer');
+    await this.#admission.admitFurther(principal, cost, request, reply);
+    const [unknown] = validator.findIgnored(body);
+    if (unknown !== undefined) {
+      throw invalidField(`/${unknown.replaceAll('.', '/')}`, 'is not a field of this call');
+    }
+    const input = validator.validate(body);
+    const text = await this.#act(row, cost, input, request, reply, (context) =>
+      endContext(context, answer(input, context)),
+    );
+    return JSON.parse(text);
+  }
+
   /** Adds the routes of a row: authenticates, reads, validates, enters and responds. */
   #route<Req extends TObject>(
     row: Endpoint,
@@ -251,20 +332,41 @@ export class Api {
         },
         handler: async (request, reply) => {
           requireProvedBody(request);
-          if (this.#admission.isStale(request)) await this.#admission.authenticate(request, auth);
+          await this.#principalOf(request, auth);
           const body = row.streams ? queryOf(request) : (request.body ?? {});
           if (!options.keepsUnknownFields?.(body)) nameIgnored(reply, validator.findIgnored(body));
           // The validator fills in the defaults that RequestInput adds to Static.
           const input = validator.validate(body) as RequestInput<Req>;
-          const { principal } = request;
-          if (principal === null) throw new Error('a request was not authenticated');
-          const entered = await this.#enter(row, principal, input);
-          const access = this.#accessOf(row, entered, request.accessVersion, request.ip);
-          const context = new HttpContext(request, reply, entered, access);
-          return this.#gatekeeper.actAs(entered, cost, () => respond(input, context, reply));
+          return this.#act(row, cost, input, request, reply, (context) =>
+            respond(input, context, reply),
+          );
         },
       });
     }
+  }
+
+  /** The caller of a request; authenticated again if they may have lost access meanwhile. */
+  async #principalOf(request: FastifyRequest, auth: EndpointAuth): Promise<Principal> {
+    if (this.#admission.isStale(request)) await this.#admission.authenticate(request, auth);
+    assert(request.principal !== null, 'a request is authenticated before its body is read');
+    return request.principal;
+  }
+
+  /** Enters and acts for the caller of an authenticated request. */
+  async #act<T>(
+    row: Endpoint,
+    cost: CallCost,
+    input: object,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    run: (context: HttpContext) => Promise<T>,
+  ): Promise<T> {
+    const { principal } = request;
+    assert(principal !== null, 'a request is authenticated before its body is read');
+    const entered = await this.#enter(row, principal, input);
+    const access = this.#accessOf(row, entered, request.accessVersion, request.ip);
+    const context = new HttpContext(request, reply, entered, access);
+    return this.#gatekeeper.actAs(entered, cost, () => run(context));
   }
 
   #accessOf(row: Endpoint, entered: Principal, since: number, address: string): CallAccess {

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { RequestInput } from '@signalbox/contract';
+import type { Endpoint, RequestInput } from '@signalbox/contract';
+import type { FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Principal, RequestContext } from '../base/principal.ts';
 import type { EventSource } from './event-stream.ts';
@@ -43,3 +45,28 @@ export type EventHandler<Req extends TObject> = (
   input: RequestInput<Req>,
   context: RequestContext,
 ) => Promise<() => EventSource>;
+
+/** A message of another protocol whose calls are calls of rows. */
+export interface ProtocolMessage {
+  principal: Principal;
+  requestId: string;
+  headers: IncomingHttpHeaders;
+  /** The JSON of the body. */
+  message: unknown;
+  /**
+   * Calls a row for the caller of the message, who pays for the call.
+   *
+   * @returns the answer of the row.
+   * @throws HubError
+   */
+  call(row: Endpoint, body: object): Promise<object>;
+}
+
+export interface ProtocolHandler {
+  /**
+   * Called before the caller is authenticated.
+   * @throws HubError
+   */
+  accept(request: FastifyRequest): void;
+  serve(message: ProtocolMessage): Promise<Response>;
+}

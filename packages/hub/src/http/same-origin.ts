@@ -4,6 +4,19 @@ import { HubError } from '../base/errors.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
+ * Refuses a request that a page of another site made a browser send, also under a name that leads
+ * to this machine (DNS rebinding). Programs send neither header.
+ *
+ * @throws HubError NOT_ALLOWED
+ */
+export function refuseOtherSites(headers: IncomingHttpHeaders, baseUrl: string): void {
+  const isOfBrowser = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  if (!isOfBrowser) return;
+  if (isSameOrigin(headers, baseUrl) && isLocalHost(headers, baseUrl)) return;
+  throw new HubError('NOT_ALLOWED', 'Pages of other sites may not call this path.');
+}
+
+/**
  * Refuses a request that another site made a browser send; without a body, also where a browser
  * does not say where it comes from, since it reads only. Browsers set `Sec-Fetch-Site` and
  * `Origin` themselves and no page can change them; SameSite cookies would not be enough, because

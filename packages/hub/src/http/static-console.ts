@@ -32,7 +32,7 @@ const INDEX = '/index.html';
 const DOCS = '/docs';
 
 /** Paths of the API: an unknown one is an error, never the console's page. */
-const apiPaths = ['/control-plane', '/console-api', '/integrations'];
+const apiPaths = ['/control-plane', '/console-api', '/integrations', '/mcp', '/.well-known'];
 
 const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

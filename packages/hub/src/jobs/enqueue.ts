@@ -1,6 +1,6 @@
 import type { ChildJob, endpoints, Job, RequestInput, Variant } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import { type Principal, serviceName } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { needsOf, toolAsked } from '../queue/matching.ts';
@@ -8,7 +8,7 @@ import type { EntryDraft } from '../queue/queue.ts';
 import type { Preference } from '../queue/store.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { requireRun } from '../runs/upsert.ts';
-import type { HookDeps, JobKey } from '../start/hooks.ts';
+import { type HookDeps, type JobKey, runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { type BasePlace, jobOfBase, placeBase, readBase } from './base.ts';
 import { findPreference } from './preference.ts';
@@ -84,6 +84,7 @@ async function addVariants(
 /** Who enqueues a job: a principal with its name, an agent, a trigger or the deadline. */
 export interface Creator {
   id: string;
+  /** Null: an agent, a trigger or the hub. */
   name: string | null;
 }
 
@@ -121,7 +122,7 @@ const ownWork: Omit<WorkPlace, keyof BasePlace> = {
  * @throws HubError REPO_NOT_FOUND, RUN_NOT_FOUND, JOB_NOT_FOUND, LIMIT_REACHED, INVALID_REQUEST
  */
 export async function addJob(
-  deps: Pick<HookDeps, 'ids' | 'queue' | 'hooks'>,
+  deps: HookDeps,
   tx: Tx,
   createdBy: Creator,
   draft: JobDraft,
@@ -162,6 +163,7 @@ export async function addJob(
   // An update that changes nothing: the page of the work hears of its review.
   if (reviewed !== null) await updateMessageCount(tx, reviewed.row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });
+  await runHooks(deps.hooks.onJobEnqueued, deps, tx, { entry, row });
   return { entry, row };
 }
 
@@ -222,7 +224,7 @@ function rowOf(
     depends_on: JSON.stringify([...new Set(draft.dependsOn)]),
     budget: draft.budget === undefined ? null : JSON.stringify(draft.budget),
     created_by: createdBy.id,
-    created_by_name: createdBy.name,
+    created_by_name: serviceName(createdBy.id) === createdBy.name ? null : createdBy.name,
     outcome: null,
     outcome_reason: null,
     message: null,

@@ -7,6 +7,7 @@ import {
   type Usage,
 } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { serviceName } from '../base/principal.ts';
 import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import type { Entry } from '../queue/entry.ts';
 import { generationOf } from '../queue/states.ts';
@@ -15,9 +16,15 @@ import { type JobEventRow, readEventData } from './store-events.ts';
 import type { JobSummaryRow } from './store-whole.ts';
 import { titleOf, titleOfRow } from './title.ts';
 
+type CreatorColumns = Pick<JobRow, 'created_by' | 'created_by_name'>;
+
 /** Parses a JSON column, whose value passed the contract's schema when it was written. */
 function parseColumn<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
+}
+
+function creatorOfRow({ created_by: id, created_by_name: name }: CreatorColumns): Job['createdBy'] {
+  return { id, name: name ?? serviceName(id) };
 }
 
 /** A job as it is on the wire; fields that do not apply are null. */
@@ -42,7 +49,7 @@ export function presentJob(entry: Entry, row: JobRow): Job {
     leaseExpiresAt: running ? nullableTimestampOf(entry.lease_expires_at) : null,
     availableAt: timestampOf(entry.available_at),
     createdAt: timestampOf(entry.enqueued_at),
-    createdBy: { id: row.created_by, name: row.created_by_name },
+    createdBy: creatorOfRow(row),
     startedAt: nullableTimestampOf(entry.started_at),
     finishedAt: nullableTimestampOf(entry.finished_at),
     outcome: row.outcome,
@@ -107,7 +114,7 @@ export function presentSummary(row: JobSummaryRow): ListedJob {
     repoId: row.repo_id,
     attempt: row.attempt,
     createdAt: timestampOf(row.enqueued_at),
-    createdBy: { id: row.created_by, name: row.created_by_name },
+    createdBy: creatorOfRow(row),
   };
   if (row.run_id !== null) summary.runId = row.run_id;
   if (row.agent_id !== null) summary.agentId = row.agent_id;

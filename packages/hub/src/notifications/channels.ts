@@ -167,8 +167,10 @@ function httpTargetOf(
     return { target: { url, secret: secret ?? keptSecret }, signingSecret: null };
   }
   if (secret !== undefined) {
-    throw invalidField('/secret', 'must be absent: the hub makes the secret of a webhook');
+    const reason = kind === 'webhook' ? 'the hub makes it' : 'the address of a chat is one';
+    throw invalidField('/secret', `must be absent: ${reason}`);
   }
+  if (kind !== 'webhook') return { target: { url, secret: null }, signingSecret: null };
   if (isSameHost) return { target: { url, secret: kept.secret }, signingSecret: null };
   const signingSecret = `whsec_${randomBytes(SIGNING_BYTES).toString('base64')}`;
   return { target: { url, secret: signingSecret }, signingSecret };

@@ -10,10 +10,14 @@ export interface NotificationContent {
   recommended: string | null;
   /** Whether it is about an approval. */
   isApproval: boolean;
+  /** Whether a session of the person asks, and no job. */
+  isOfSession: boolean;
   /** When the question must be answered; null: no time is set. */
   deadlineAtMs: number | null;
   /** How a job ended. */
   outcome: 'done' | 'failed' | null;
+  /** Of a job that no agent can take: how many others it tells of. */
+  othersWaiting?: number;
 }
 
 /** A message to a person: sentences of ours, and texts of others in quotation marks. */
@@ -41,15 +45,24 @@ const ANSWER_CHARS_MAX = 30;
  * @param showsText whether the person wants texts in messages, which locked screens show.
  */
 export function sentencesOf(
-  { jobTitle, question, recommended, outcome }: NotificationContent,
+  content: NotificationContent,
   showsText: boolean,
 ): Pick<Message, 'title' | 'text' | 'answer'> {
+  const { jobTitle, question, recommended, outcome, othersWaiting, isOfSession } = content;
   const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
   if (outcome !== null) {
     const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
     return { title, text: job ?? 'Open it to see the result.', answer: null };
   }
-  const title = 'A job asks you';
+  if (othersWaiting !== undefined) {
+    const title =
+      othersWaiting === 0
+        ? 'A job waits for an agent'
+        : `${othersWaiting + 1} jobs wait for agents`;
+    const text = job === null ? 'No agent can take it.' : `${job}: no agent can take it.`;
+    return { title, text: `${text} Open it to see why.`, answer: null };
+  }
+  const title = isOfSession ? 'Your session asks you' : 'A job asks you';
   if (question === null || !showsText) {
     return { title, text: 'Open it to see the question.', answer: null };
   }

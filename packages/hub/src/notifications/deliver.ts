@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { OutboundHostError, type PrivateHosts } from '../base/outbound-hosts.ts';
+import { chatBody } from './chat-body.ts';
 import type { Message } from './content.ts';
 import { type PostReply, post } from './post.ts';
 import type { ChannelTarget, PushTarget } from './target.ts';
@@ -26,7 +27,7 @@ interface Means {
 
 const SIGNING_SECRET = 'whsec_';
 /** ntfy: 3 is its default, and 4 makes a sound where 3 does not. */
-const priorities = { decision: 4, job_ended: 3, test: 3 } as const;
+const priorities = { decision: 4, job_ended: 3, job_waits: 4, test: 3 } as const;
 
 /** Makes one attempt to deliver a message. It throws nothing. */
 export async function deliver(
@@ -46,7 +47,10 @@ export async function deliver(
 function requestOf(target: ChannelTarget, message: Message, means: Means): Request {
   if (target.kind === 'push') return pushRequest(target, message, means);
   const { kind, url, secret } = target;
-  return kind === 'ntfy' ? ntfyRequest(url, secret, message) : signed(url, secret, message, means);
+  if (kind === 'ntfy') return ntfyRequest(url, secret, message);
+  if (kind === 'webhook') return signed(url, secret, message, means);
+  const body = JSON.stringify(chatBody(kind, message));
+  return { url: new URL(url), body, headers: { 'content-type': 'application/json' } };
 }
 
 interface Request {

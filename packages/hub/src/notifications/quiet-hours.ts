@@ -6,11 +6,18 @@ import type { Reader } from '../db/engine.ts';
 import { readPerson, updateQuietHours } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { releaseHeld } from './store.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
+const HELD_WORDS = 'Quiet hours until';
 
-/** Sets the quiet hours of the person, in all workspaces. @throws HubError INVALID_REQUEST */
+/**
+ * Sets the quiet hours of the person, in all workspaces. What waits for the former ones is due, and
+ * is held again if it is quiet now.
+ *
+ * @throws HubError INVALID_REQUEST
+ */
 export async function setQuietHours(
   { database }: Pick<HubDeps, 'database'>,
   principal: Principal,
@@ -26,6 +33,7 @@ export async function setQuietHours(
   await writeAccount(database, personId, async (tx) => {
     const text = quietHours === null ? null : JSON.stringify(quietHours);
     await updateQuietHours(tx, personId, text);
+    await releaseHeld(tx, personId, HELD_WORDS);
     await appendAccountAudit(tx, personId, {
       ...{ action: 'person.set-quiet-hours', subject: personId, data: { ...quietHours } },
     });
@@ -38,6 +46,11 @@ export async function readQuietHours(reader: Reader, personId: string): Promise<
   const text = (await readPerson(reader, personId))?.quiet_hours ?? null;
   // Written by `setQuietHours`.
   return text === null ? null : (JSON.parse(text) as QuietHours);
+}
+
+/** Why a notification waits for their end. */
+export function describeHold({ until, timeZone }: QuietHours): string {
+  return `${HELD_WORDS} ${until} (${timeZone}).`;
 }
 
 /**

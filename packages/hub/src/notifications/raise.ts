@@ -1,18 +1,28 @@
 import type { UncertaintyKind } from '@signalbox/contract';
 import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
+import type { JobRecord } from '../jobs/require-job.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
-import { addNotification, type ChannelRow, endWaiting, listChannels } from './store.ts';
+import {
+  addNotification,
+  type ChannelRow,
+  endWaiting,
+  listChannels,
+  type NotificationRow,
+} from './store.ts';
+import { WAIT_MS } from './waiting-jobs.ts';
 
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
 /** Of the recommended answer, which a button shows. */
 const RECOMMENDED_CHARS_MAX = 200;
 const MINUTE_MS = 60_000;
+
+type ChannelEvent = NotificationRow['event'];
 
 /** The part of a decision request that is told. */
 interface AskedDecision {
@@ -26,12 +36,14 @@ interface AskedDecision {
   /** JSON array of options. */
   options: string;
   recommended_value: string | null;
+  /** JSON; null: no session of a person asks. */
+  session: string | null;
 }
 
 /**
  * Tells of a decision request: the person who enqueued the job, and the owners when it is not
- * answered for some minutes; or every member with a channel for it when that person has none. An
- * `onDecisionRequested` hook.
+ * answered for some minutes; or every member with a channel for it when that person has none. Of
+ * their own session, only that person is told. An `onDecisionRequested` hook.
  */
 export async function notifyOfDecision(
   deps: HookDeps,
@@ -48,10 +60,12 @@ export async function notifyOfDecision(
   const content = {
     ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
     ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
+    isOfSession: asked.session !== null,
   };
   const told = { event: 'decision' as const, subjectId, content };
-  await raise(deps, tx, own.length > 0 ? own : channels, told, tx.nowMs);
-  if (own.length === 0 || own.length === channels.length) return;
+  const isPrivate = asked.session !== null;
+  await raise(deps, tx, own.length > 0 || isPrivate ? own : channels, told, tx.nowMs);
+  if (isPrivate || own.length === 0 || own.length === channels.length) return;
   const afterMinutes = (await readWorkspace(tx, workspaceId))?.ask_owners_after_minutes ?? 0;
   if (afterMinutes === 0) return;
   const owners = new Set(await listOwnerIds(tx, workspaceId));
@@ -95,7 +109,7 @@ export async function notifyOfCompletion(
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = {
       ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
-      ...{ isApproval: false, deadlineAtMs: null },
+      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
     };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
@@ -103,7 +117,27 @@ export async function notifyOfCompletion(
   };
 }
 
-function hears(event: 'decision' | 'job_ended') {
+/**
+ * Plans to tell the person who enqueued a job when no agent can take it for some minutes. Whether
+ * that is so is looked at when they are over. An `onJobEnqueued` hook.
+ */
+export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecord): Promise<void> {
+  // An agent, a trigger or a service has no channels.
+  if (row.created_by_name === null) return;
+  const own = (await listChannels(tx, row.workspace_id)).filter(
+    (channel) => channel.person_id === row.created_by && hears('job_waits')(channel),
+  );
+  if (own.length === 0) return;
+  const content = {
+    ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
+    ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
+    ...{ isOfSession: false, othersWaiting: 0 },
+  };
+  const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
+  await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);
+}
+
+function hears(event: ChannelEvent) {
   return ({ stopped_at, events }: ChannelRow) =>
     stopped_at === null && (JSON.parse(events) as string[]).includes(event);
 }
@@ -112,7 +146,7 @@ async function raise(
   { ids }: HookDeps,
   tx: Tx,
   channels: readonly ChannelRow[],
-  told: { event: 'decision' | 'job_ended'; subjectId: string; content: NotificationContent },
+  told: { event: ChannelEvent; subjectId: string; content: NotificationContent },
   dueAtMs: number,
 ): Promise<void> {
   for (const { workspace_id, channel_id, person_id } of channels) {

@@ -45,7 +45,7 @@ export function bindNotificationRoutes(
   }));
   api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
     await requireAct(reader, principal, workspaceId, 'workspace.read');
-    await requireUncertainty(reader, workspaceId, uncertaintyId);
+    await requireUncertainty(reader, principal, workspaceId, uncertaintyId);
     const [rows, channels] = await Promise.all([
       listOfSubject(reader, workspaceId, uncertaintyId),
       listChannels(reader, workspaceId),

@@ -8,7 +8,7 @@ import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
-import { endOfQuiet, readQuietHours } from './quiet-hours.ts';
+import { describeHold, endOfQuiet, readQuietHours } from './quiet-hours.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
@@ -21,6 +21,7 @@ import {
   updateChannelState,
 } from './store.ts';
 import { openTarget } from './target.ts';
+import { lookAtWaits } from './waiting-jobs.ts';
 import { type VapidKeys, vapidKeysOf } from './web-push.ts';
 
 export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secretKey'> {
@@ -116,8 +117,7 @@ export class NotificationSender {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
       return { kind: 'gone', failure };
     }
-    const openCount =
-      channel.kind === 'push' ? await countOpen(database.reader, channel.workspace_id) : 0;
+    const openCount = channel.kind === 'push' ? await countOpen(database.reader, channel) : 0;
     const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
     return await deliver(target, message, { ...means, vapid: this.#vapid, openCount });
   }
@@ -149,16 +149,21 @@ export class NotificationSender {
     return own.length < IN_FLIGHT_OF_WORKSPACE_MAX;
   }
 
-  async #send(row: NotificationRow): Promise<void> {
+  async #send(found: NotificationRow): Promise<void> {
     const { database } = this.#deps;
-    const held = await this.#findHold(row);
+    const held = await this.#findHold(found);
     if (held !== null) {
-      await database.write(row.workspace_id, (tx) => holdNotification(tx, row, held));
+      await database.write(found.workspace_id, (tx) => holdNotification(tx, found, held));
       return;
     }
-    const isTaken = await database.write(row.workspace_id, (tx) =>
-      takeNotification(tx, row, tx.nowMs + ATTEMPT_MS),
-    );
+    const waits = found.event === 'job_waits' ? await lookAtWaits(this.#deps, found) : null;
+    if (waits?.row === null) return await database.write(found.workspace_id, waits.record);
+    const row = waits?.row ?? found;
+    const isTaken = await database.write(row.workspace_id, async (tx) => {
+      const taken = await takeNotification(tx, row, tx.nowMs + ATTEMPT_MS);
+      if (taken) await waits?.record(tx);
+      return taken;
+    });
     if (!isTaken) return;
     const channel = await readChannel(database.reader, row.workspace_id, row.channel_id);
     const delivery = await this.#deliver(row, channel);
@@ -186,7 +191,7 @@ export class NotificationSender {
     const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
     const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
     if (dueAt === null || isUrgent) return null;
-    return { due_at: dueAt, failure: `Quiet hours until ${hours.until} (${hours.timeZone}).` };
+    return { due_at: dueAt, failure: describeHold(hours) };
   }
 
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
@@ -206,9 +211,12 @@ export class NotificationSender {
   }
 }
 
-/** As the inbox of the console counts them. */
-async function countOpen(reader: Reader, workspaceId: string): Promise<number> {
-  const filter = { principalId: '', forAsker: false };
+/** As the inbox of the person counts them. */
+async function countOpen(
+  reader: Reader,
+  { workspace_id: workspaceId, person_id: principalId }: ChannelRow,
+): Promise<number> {
+  const filter = { principalId, forAsker: false };
   return (await countUncertainties(reader, workspaceId, filter)).counts.open;
 }
 

@@ -96,12 +96,27 @@ export function listOfSubject(
  */
 export async function takeNotification(
   tx: Tx,
-  { workspace_id, notification_id, attempts }: NotificationRow,
+  { workspace_id, notification_id, attempts, content }: NotificationRow,
   untilMs: number,
 ): Promise<boolean> {
   const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
-  const set = { attempts: attempts + 1, due_at: untilMs };
+  const set = { attempts: attempts + 1, due_at: untilMs, content };
   return (await updateRows(tx, 'notifications', where, set)) > 0;
+}
+
+/** The notifications of an event that are due by a channel, those that wait longest first. */
+export function listDueOfChannel(
+  reader: Reader,
+  { workspace_id, channel_id, event }: NotificationRow,
+  nowMs: number,
+  limit: number,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND channel_id = ? AND event = ? AND due_at <= ?
+     ORDER BY due_at, notification_id LIMIT ?`,
+    [workspace_id, channel_id, event, nowMs, limit],
+  );
 }
 
 /** Lets a notification wait, without an attempt, unless it was taken or settled. */
@@ -112,6 +127,12 @@ export async function holdNotification(
 ): Promise<void> {
   const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
   await updateRows(tx, 'notifications', where, set);
+}
+
+/** Makes the notifications of a person due that wait for a reason, in all workspaces. */
+export async function releaseHeld(tx: Tx, personId: string, reason: string): Promise<void> {
+  const later = sql('due_at > ? AND failure LIKE ?', tx.nowMs, `${reason}%`);
+  await updateRows(tx, 'notifications', { person_id: personId, also: later }, { due_at: tx.nowMs });
 }
 
 /** Records how an attempt went. A notification that was settled meanwhile stays so. */
@@ -129,7 +150,8 @@ export async function endWaiting(
   tx: Tx,
   where:
     | Pick<NotificationRow, 'workspace_id' | 'subject_id'>
-    | Pick<NotificationRow, 'workspace_id' | 'channel_id'>,
+    | Pick<NotificationRow, 'workspace_id' | 'channel_id'>
+    | Pick<NotificationRow, 'workspace_id' | 'notification_id'>,
   end: Pick<NotificationRow, 'state' | 'failure'>,
 ): Promise<void> {
   const waiting = { ...where, state: 'waiting' as const };

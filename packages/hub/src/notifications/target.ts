@@ -8,7 +8,7 @@ export type HttpKind = Exclude<ChannelRow['kind'], 'mail' | 'push'>;
 interface HttpTarget {
   kind: HttpKind;
   url: string;
-  /** The access token of an ntfy topic, or the signing secret of a webhook. */
+  /** The access token of an ntfy topic, or the signing secret of a webhook; of a chat, null. */
   secret: string | null;
 }
 

@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { AccessWatch } from '../access/access-watch.ts';
 import { bindAgentRoutes } from '../agents/routes.ts';
 import { createChangedAgentHandler } from '../agents/wake-changed-agents.ts';
+import { bindAssistantRoutes } from '../assistants/routes.ts';
 import { bindAuditRoutes } from '../audit/routes.ts';
 import { DiskSpace } from '../base/disk-space.ts';
 import { SideThread } from '../base/side-thread.ts';
@@ -41,7 +42,12 @@ import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
 import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
-import { notifyOfCompletion, notifyOfDecision, settleDecision } from '../notifications/raise.ts';
+import {
+  notifyOfCompletion,
+  notifyOfDecision,
+  planToTellOfWait,
+  settleDecision,
+} from '../notifications/raise.ts';
 import { bindNotificationRoutes } from '../notifications/routes.ts';
 import { NotificationSender } from '../notifications/sender.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
@@ -102,6 +108,7 @@ export const hooks: Hooks = {
   logOutMachines: revokeDeviceTokensOfPerson,
   onLeaseLost: { jobs: recordLostLease, 'cloud-ai-jobs': recordLostCloudAiLease },
   onDecisionsDelivered: [recordAnswersSeen],
+  onJobEnqueued: [planToTellOfWait],
   onJobCompleted: [handOverUnseen, dismissOfCompleted, notifyOfCompletion],
   onJobEnded: [dismissOfEnded],
   onDecisionRequested: [offerDecisionDraft, notifyOfDecision],
@@ -444,6 +451,7 @@ function bindRoutes(
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
+  bindAssistantRoutes(api, identity);
   api.finish();
   serveConsole(server, consoleDir ?? '', config.s3 === null ? null : originOfStore(config.s3));
 }

@@ -69,6 +69,8 @@ export interface Hooks {
   keepFates: (tx: Tx, job: JobRecord, fates: readonly CommentFate[]) => Promise<void>;
   /** A context item was added, or replaced by another text. Throws nothing of its own. */
   onItemAdded: readonly Hook<ContextItemRow>[];
+  /** A job was enqueued. Throws nothing of its own. */
+  onJobEnqueued: readonly Hook<JobRecord>[];
   /**
    * A lease was taken back because it expired, or for the reason that comes with it. The entry is
    * pending, failed or canceled now. The module of the queue writes that into its own rows. The

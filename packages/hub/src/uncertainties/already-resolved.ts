@@ -19,6 +19,6 @@ export function alreadyResolved(resolution: ResolutionRow | undefined, advice: s
     dismissed: 'dismissed it',
   };
   const at = timestampOf(atMs);
-  const who = by ?? (isByEndOfJob(resolution) ? 'The end of its job' : 'The deadline');
+  const who = by ?? (isByEndOfJob(resolution) ? 'The end of its job or session' : 'The deadline');
   return new HubError('ALREADY_RESOLVED', `${who} ${deeds[mode]} at ${at}. ${advice}`);
 }

@@ -224,5 +224,6 @@ function makeRow(
     taken_by_agent_id: null,
     alike_key: null,
     action: input.action === undefined ? null : JSON.stringify(input.action),
+    ...{ session: null, waited_until: null },
   };
 }

@@ -18,16 +18,41 @@ export function mayRead({ job }: Principal, row: UncertaintyRow | undefined): bo
   return job.jobId === row.job_id || (job.runId !== null && job.runId === row.run_id);
 }
 
+/** Whether the caller may know of a question: that of a session is for its person only. */
+export function isVisible(
+  { personId }: Principal,
+  { session, requested_by }: Pick<UncertaintyRow, 'session' | 'requested_by'>,
+): boolean {
+  return session === null || (personId !== null && requested_by === personId);
+}
+
+/**
+ * Why the caller may not answer; null if they may. The tool of a session may reach the token of its
+ * machine, so only the console settles what it asks.
+ */
+export function answerRefusal(
+  { kind }: Principal,
+  { session }: Pick<UncertaintyRow, 'session'>,
+): string | null {
+  if (session === null || kind === 'person') return null;
+  return 'The tool that asks may reach the token of this machine: answer at the console.';
+}
+
 /**
  * Whether an answer needs an `apply_decision` job when the job that asked cannot take it. A
- * dismissal needs no such job, nor does an answer about one action of a tool. An answer to an
- * uncertainty that was never promoted needs one only if it differs from the assumed value.
+ * dismissal needs no such job, nor does an answer about one action of a tool, or to a session. An
+ * answer to an uncertainty that was never promoted needs one only if it differs from the assumed
+ * value.
  */
 export function isToBeApplied(
-  uncertainty: Pick<UncertaintyRow, 'decision_request_id' | 'assumed_value' | 'action_key'>,
+  uncertainty: Pick<
+    UncertaintyRow,
+    'decision_request_id' | 'assumed_value' | 'action_key' | 'session'
+  >,
   resolution: Pick<ResolutionRow, 'mode' | 'value'>,
 ): boolean {
   if (resolution.mode === 'dismissed' || uncertainty.action_key !== null) return false;
+  if (uncertainty.session !== null) return false;
   return uncertainty.decision_request_id !== null || resolution.value !== uncertainty.assumed_value;
 }
 

@@ -1,6 +1,7 @@
 import type {
   AskedAction,
   ListedUncertainty,
+  OwnSession,
   Resolution,
   Uncertainty,
   UncertaintyOption,
@@ -73,6 +74,7 @@ export function presentUncertainty(
     actionKey: row.action_key,
     takenAt: nullableTimestampOf(row.taken_at),
     ...(row.action !== null && { action: JSON.parse(row.action) as AskedAction }),
+    ...(row.session !== null && { session: JSON.parse(row.session) as OwnSession }),
   };
 }
 
@@ -96,6 +98,7 @@ export function presentSummary(
   if (row.deadline_at !== null) summary.deadlineAt = timestampOf(row.deadline_at);
   if (isOverdue(row, nowMs)) summary.overdue = true;
   if (row.hand_over_at !== null) summary.handOverAt = timestampOf(row.hand_over_at);
+  if (row.session !== null) summary.session = JSON.parse(row.session) as OwnSession;
   // An answer may have come after the row was read.
   if (row.status === 'resolved' && row.resolved_at !== null && last !== undefined) {
     const { mode, created_by: by } = last;

@@ -22,7 +22,7 @@ export function promoteUncertainty(
   { workspaceId, uncertaintyId }: { workspaceId: string; uncertaintyId: string },
 ): Promise<{ decisionRequestId: string; uncertainty: Uncertainty }> {
   return deps.database.write(workspaceId, async (tx) => {
-    const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
+    const row = await requireUncertainty(tx, principal, workspaceId, uncertaintyId);
     let decisionRequestId = row.decision_request_id;
     if (decisionRequestId === null) {
       if (row.status === 'resolved') {

@@ -13,7 +13,7 @@ import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import { readEntry } from '../queue/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import { mayRead } from './policy.ts';
+import { isVisible, mayRead } from './policy.ts';
 import { presentSummary, presentToAsker, presentUncertainty } from './present.ts';
 import { readSituation } from './situation.ts';
 import { readUncertainty, type UncertaintyRow, updateAnswersSeen } from './store.ts';
@@ -119,7 +119,7 @@ export async function requireReadable(
   if (!mayRead(principal, row)) {
     throw new HubError('NOT_ALLOWED', 'A job token may only read uncertainties of its own run.');
   }
-  if (row === undefined) throw new HubError('UNCERTAINTY_NOT_FOUND');
+  if (row === undefined || !isVisible(principal, row)) throw new HubError('UNCERTAINTY_NOT_FOUND');
   return row;
 }
 

@@ -25,12 +25,12 @@ export function resolveAlike(
   input: AlikeInput,
 ): Promise<{ results: AlikeResult[]; idempotent?: boolean }> {
   const { idempotencyKey: key, ...body } = input;
-  const { workspaceId, uncertaintyIds } = input;
+  const { workspaceId } = input;
   const { principalId } = principal;
   const call = { workspaceId, principalId, operation: 'uncertaintiesResolveAlike', key, body };
   return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
-      const rows = await readAlike(tx, workspaceId, uncertaintyIds);
+      const rows = await readAlike(tx, principal, input);
       const results: AlikeResult[] = [];
       for (const row of rows) results.push(await resolveOne(deps, tx, principal, row, input));
       return { results };
@@ -40,14 +40,14 @@ export function resolveAlike(
 
 async function readAlike(
   tx: Tx,
-  workspaceId: string,
-  uncertaintyIds: readonly string[],
+  principal: Principal,
+  { workspaceId, uncertaintyIds }: AlikeInput,
 ): Promise<UncertaintyRow[]> {
   const rows = new Map<string, UncertaintyRow>();
   for (const [index, id] of uncertaintyIds.entries()) {
     const path = `/uncertaintyIds/${index}`;
     if (rows.has(id)) throw invalidField(path, 'must not be named twice');
-    const row = await requireUncertainty(tx, workspaceId, id);
+    const row = await requireUncertainty(tx, principal, workspaceId, id);
     const [first = row] = rows.values();
     if (row.alike_key === null) throw invalidField(path, 'needs an answer of its own');
     if (row.alike_key !== first.alike_key) throw invalidField(path, 'must be like the first');

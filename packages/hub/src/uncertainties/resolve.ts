@@ -9,7 +9,7 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { applyResolution } from './apply-resolution.ts';
-import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
+import { presentWhole, requireAnswerable } from './require-uncertainty.ts';
 import { type UncertaintyRow, updateResolved } from './store.ts';
 import {
   appendResolution,
@@ -47,7 +47,7 @@ export function addResolution(
   };
   return deps.database.write(workspaceId, (tx) =>
     answerOnce(tx, call, async () => {
-      const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
+      const row = await requireAnswerable(tx, principal, workspaceId, uncertaintyId);
       if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);
       const actor = principal.principalId;
       const resolution = await resolveUncertainty(deps, tx, row, {
@@ -58,13 +58,16 @@ export function addResolution(
         created_by_job_id: createdByJobId ?? null,
         created_by: principal.displayName,
         created_by_id: actor,
-        supersede,
+        // The session has used its answer.
+        supersede: supersede && row.session === null,
         undoMs: input.undoMs,
       });
       if (resolution === null) {
         throw alreadyResolved(
           await readResolution(tx, workspaceId, uncertaintyId),
-          'Send supersede to replace the answer.',
+          row.session === null
+            ? 'Send supersede to replace the answer.'
+            : 'The session has it: it cannot be replaced.',
         );
       }
       const { resolution_id: resolutionId, mode } = resolution;

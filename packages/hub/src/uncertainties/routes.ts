@@ -9,6 +9,7 @@ import { countByStatus, getUncertainty, listPage } from './read.ts';
 import { addResolution } from './resolve.ts';
 import { resolveAlike } from './resolve-alike.ts';
 import { createRule, listDecisionRules, previewRule, revokeRule } from './rules.ts';
+import { askForSession, waitForSession, withdrawOfSession } from './session-questions.ts';
 import { takeAnswer } from './take-answer.ts';
 import { waitForAnswer } from './wait.ts';
 import { withdrawResolution } from './withdraw.ts';
@@ -17,6 +18,7 @@ export function bindUncertaintyRoutes(api: Api, deps: HubDeps): void {
   bindAskers(api, deps);
   bindAnswerers(api, deps);
   bindRules(api, deps);
+  bindSessions(api, deps);
 }
 
 /** The calls of agents and their tools: ask, and wait for the answer. */
@@ -57,6 +59,18 @@ function bindAnswerers(api: Api, deps: HubDeps): void {
   );
   api.bind(uncertainties.withdrawResolution, async (input, { principal }) => ({
     uncertainty: await withdrawResolution(deps, principal, input),
+  }));
+}
+
+/** The calls of the hooks of people's own coding tools. */
+function bindSessions(api: Api, deps: HubDeps): void {
+  const { sessionQuestions } = endpoints;
+  api.bind(sessionQuestions.ask, (input, { principal }) => askForSession(deps, principal, input));
+  api.bind(sessionQuestions.wait, async (input, context) => ({
+    uncertainty: await waitForSession(deps, context, input),
+  }));
+  api.bind(sessionQuestions.withdraw, async (input, { principal }) => ({
+    uncertainty: await withdrawOfSession(deps, principal, input),
   }));
 }
 

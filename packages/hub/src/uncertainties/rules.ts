@@ -58,7 +58,7 @@ export async function previewRule(
 ) {
   const { workspaceId, uncertaintyId } = input;
   await requireAct(reader, principal, workspaceId, 'decision-rule.manage');
-  const { shape, verdict } = await draftRule(reader, input);
+  const { shape, verdict } = await draftRule(reader, principal, input);
   const asked = await listActions(reader, workspaceId, shape.repoId, RULE_QUESTIONS_EXAMINED);
   const found = asked.filter(
     (row) =>
@@ -94,7 +94,7 @@ export function createRule(
   const { workspaceId, uncertaintyId, expiresAt } = input;
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'decision-rule.manage');
-    const { shape, verdict } = await draftRule(tx, input);
+    const { shape, verdict } = await draftRule(tx, principal, input);
     const expiresMs = Date.parse(expiresAt);
     if (!(expiresMs > tx.nowMs && expiresMs <= tx.nowMs + RULE_DAYS_MAX * DAY_MS)) {
       throw invalidField('/expiresAt', `must be within the next ${RULE_DAYS_MAX} days`);
@@ -145,9 +145,10 @@ export function revokeRule(
 /** The shape and verdict of a rule that repeats the answer to a question. */
 async function draftRule(
   reader: Reader,
+  principal: Principal,
   { workspaceId, uncertaintyId, scope, prefixWords }: ShapeInput,
 ): Promise<{ shape: RuleShape; verdict: RuleRow['verdict'] }> {
-  const row = await requireUncertainty(reader, workspaceId, uncertaintyId);
+  const row = await requireUncertainty(reader, principal, workspaceId, uncertaintyId);
   const action: AskedAction | null = row.action === null ? null : JSON.parse(row.action);
   const { repo_id: repoId, run_id: runId, job_id: jobId } = row;
   if (action === null || repoId === null) {

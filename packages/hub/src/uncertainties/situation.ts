@@ -27,9 +27,9 @@ export async function readSituation(
     jobId === null ? undefined : readWholeJob(reader, workspaceId, jobId),
   ]);
   const repoId = row.repo_id ?? run?.repo_id;
-  assert(repoId !== undefined, 'a question is about a repository');
+  assert(repoId !== undefined || row.session !== null, 'a question is about a repository');
   const [repository, agent, waitingJobs] = await Promise.all([
-    readRepository(reader, workspaceId, repoId),
+    repoId === undefined ? undefined : readRepository(reader, workspaceId, repoId),
     job?.agent_id == null ? undefined : readAgent(reader, workspaceId, job.agent_id),
     job === undefined ? 0 : countWaiting(reader, job),
   ]);
@@ -42,7 +42,7 @@ export async function readSituation(
       run === undefined
         ? null
         : { runId: run.run_id, runRef: run.run_ref, title: run.title, status: run.status },
-    repository: { repoId, label: repository?.label ?? '' },
+    repository: repoId === undefined ? null : { repoId, label: repository?.label ?? '' },
     job: job === undefined ? null : presentAsker(job),
     agent:
       agent === undefined
@@ -63,8 +63,8 @@ const trustOf: Readonly<Record<DecisionSituation['writtenBy'], TrustLabel>> = {
   service: 'member',
 };
 
-function writerOf({ created_by: id }: UncertaintyRow): DecisionSituation['writtenBy'] {
-  if (id.startsWith('job:')) return 'tool';
+function writerOf({ created_by: id, session }: UncertaintyRow): DecisionSituation['writtenBy'] {
+  if (session !== null || id.startsWith('job:')) return 'tool';
   return id.startsWith(`${idPrefixes.person}_`) ? 'person' : 'service';
 }
 

@@ -11,7 +11,7 @@ import type { UncertaintyRow } from './store.ts';
 const BEGINNING_CHARS = 2_000;
 
 const SUMMARY_COLUMNS = `uncertainty_id, repo_id, run_id, job_id, status, kind, confidence,
-  deadline_at, hand_over_at, created_at, resolved_at,
+  deadline_at, hand_over_at, created_at, resolved_at, session,
   substr(prompt, 1, ${BEGINNING_CHARS}) AS beginning`;
 
 export interface UncertaintyFilter {
@@ -22,7 +22,7 @@ export interface UncertaintyFilter {
   jobId?: string | undefined;
   promoted?: boolean | undefined;
   mine?: boolean | undefined;
-  /** Of the caller, for `mine`. */
+  /** Of the caller, for `mine` and for questions of their own sessions. */
   principalId: string;
   /** Whether an answer that can be withdrawn counts as none, as for the tools of jobs. */
   forAsker: boolean;
@@ -42,6 +42,7 @@ export type UncertaintySummaryRow = Pick<
   | 'hand_over_at'
   | 'created_at'
   | 'resolved_at'
+  | 'session'
 > & { beginning: string };
 
 interface Page {
@@ -150,8 +151,8 @@ interface Conditions {
 }
 
 function conditionsOf(workspaceId: string, filter: UncertaintyFilter): Conditions {
-  const conditions = ['workspace_id = ?'];
-  const values: SqlValue[] = [workspaceId];
+  const conditions = ['workspace_id = ?', '(session IS NULL OR requested_by = ?)'];
+  const values: SqlValue[] = [workspaceId, filter.principalId];
   const narrow = (condition: string, ...more: SqlValue[]) => {
     conditions.push(condition);
     values.push(...more);

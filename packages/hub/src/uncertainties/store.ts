@@ -298,6 +298,45 @@ export async function updateTaken(
   );
 }
 
+/** Counts the open questions of sessions of a person, up to `countMax`. */
+export async function countOfSessions(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+  countMax: number,
+): Promise<number> {
+  const row = await reader.firstSql<{ open: number }>(
+    `SELECT COUNT(*) AS open FROM (
+       SELECT 1 FROM uncertainties WHERE workspace_id = ? AND requested_by = ?
+         AND session IS NOT NULL AND status = 'open' LIMIT ?) AS few`,
+    [workspaceId, personId, countMax],
+  );
+  return row?.open ?? 0;
+}
+
+/** Writes until when a session is taken to wait for an answer. */
+export async function updateWaited(tx: Tx, row: UncertaintyKey, untilMs: number): Promise<void> {
+  await updateRows(
+    tx,
+    'uncertainties',
+    { ...keyOf(row), status: 'open' },
+    { waited_until: untilMs },
+  );
+}
+
+/** Open questions of all workspaces whose session does not wait any more. */
+export function listAbandoned(
+  reader: Reader,
+  nowMs: number,
+  limit: number,
+): Promise<UncertaintyKey[]> {
+  return reader.allSql(
+    `SELECT workspace_id, uncertainty_id FROM uncertainties
+     WHERE status = 'open' AND waited_until <= ? ORDER BY waited_until LIMIT ?`,
+    [nowMs, limit],
+  );
+}
+
 /** Overdue decision requests of all workspaces that resolve with their assumed value. */
 export function listDueDecisions(
   reader: Reader,

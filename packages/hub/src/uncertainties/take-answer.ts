@@ -24,7 +24,7 @@ export function takeAnswer(
   return deps.database.write(workspaceId, async (tx) => {
     const entry = await requireEntryOfAgent(tx, principal, input);
     requireClaim(entry, input);
-    const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
+    const row = await requireUncertainty(tx, principal, workspaceId, uncertaintyId);
     if (row.job_id !== jobId) throw new HubError('UNCERTAINTY_NOT_FOUND');
     const isMine = row.taken_by_agent_id === null || row.taken_by_agent_id === agentId;
     // An answer that can still be withdrawn is not handed over yet.

@@ -10,7 +10,7 @@ import { alreadyResolved } from './already-resolved.ts';
 import { dismissOfEnded } from './dismiss-questions.ts';
 import { recordWait } from './hand-over.ts';
 import { stateAfter } from './policy.ts';
-import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
+import { presentWhole, requireAnswerable } from './require-uncertainty.ts';
 import { type UncertaintyRow, updateWithdrawn } from './store.ts';
 import { deleteResolution, listResolutions, type ResolutionRow } from './store-resolutions.ts';
 
@@ -27,7 +27,7 @@ export function withdrawResolution(
 ): Promise<Uncertainty> {
   const { workspaceId, uncertaintyId, resolutionId } = input;
   return deps.database.write(workspaceId, async (tx) => {
-    const row = await requireUncertainty(tx, workspaceId, uncertaintyId);
+    const row = await requireAnswerable(tx, principal, workspaceId, uncertaintyId);
     const all = await listResolutions(tx, workspaceId, [uncertaintyId]);
     if (all.some(({ resolution_id }) => resolution_id === resolutionId)) {
       requireWithdrawable(tx, principal, { row, all, resolutionId });

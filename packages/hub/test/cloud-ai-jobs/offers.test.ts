@@ -92,7 +92,7 @@ function uncertaintyOf(
       created_by_name: null,
       requested_by: null,
       hand_over_at: null,
-      action: null,
+      ...{ action: null, session: null, waited_until: null },
     },
     ...{ action_key: null, taken_at: null, taken_by_agent_id: null, alike_key: null },
     ...values,

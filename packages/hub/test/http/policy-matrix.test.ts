@@ -183,6 +183,10 @@ const verdicts = {
   uncertaintiesList: inboxReaders,
   uncertaintiesCounts: inboxReaders,
   uncertaintiesInbox: { ...inboxReaders, ownJob: 'NOT_ALLOWED' },
+  // Only the machine of a person asks for a session of theirs.
+  sessionQuestionsAsk: { ...fullOnly, full: 'NOT_ALLOWED' },
+  sessionQuestionsWait: { ...fullOnly, full: 'NOT_ALLOWED' },
+  sessionQuestionsWithdraw: { ...fullOnly, full: 'NOT_ALLOWED' },
   cloudAiJobsEnqueue: enqueuers,
   cloudAiJobsGet: readers,
   // A job token is for the tool of a job; only agents make model calls.

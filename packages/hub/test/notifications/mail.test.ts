@@ -211,5 +211,5 @@ test('mail goes to the own address only, and only if the operator has set a serv
   const refused = await person.send(consolePathOf(put), { ...h.put, workspaceId });
   assert.match(String(refused.body.message), /SVC_SMTP_URL/);
   const { body } = await person.send(consolePathOf(list), { workspaceId });
-  assert.deepEqual(body.kinds, ['ntfy', 'webhook', 'push']);
+  assert.deepEqual(body.kinds, ['ntfy', 'webhook', 'push', 'slack', 'teams', 'discord']);
 });

@@ -8,6 +8,8 @@ import {
   LABEL_NAME_CHARS_MAX,
   LABEL_VALUE_CHARS_MAX,
 } from '@signalbox/contract';
+import { QUOTE_CHARS_MAX } from '../../src/assistants/call-tool.ts';
+import { FACTS_CHARS_MAX } from '../../src/assistants/facts.ts';
 import {
   OPEN_SESSIONS_MAX,
   OPEN_SESSIONS_OF_ADDRESS_MAX,
@@ -53,6 +55,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'children of a job': [DEPTH_MAX, TREE_JOBS_MAX],
   'questions of a job by its tool': [OPEN_QUESTIONS_MAX, QUESTIONS_MAX],
   'jobs of a run': [RUN_JOBS_MAX],
+  'answer of a tool of an': [FACTS_CHARS_MAX, QUOTE_CHARS_MAX],
   'patterns of the triggers': [MATCH_WORK_MAX],
 };
 

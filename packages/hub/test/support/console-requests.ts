@@ -89,6 +89,7 @@ const answeredAction = async (world: ConsoleWorld) => {
       ...{ requested_by: null, created_at: tx.nowMs, promoted_at: null, resolved_at: tx.nowMs },
       ...{ answer_job_id: null, answer_seen_at: null, hand_over_at: null, action_key: 'a' },
       ...{ taken_at: null, taken_by_agent_id: null, alike_key: null },
+      ...{ session: null, waited_until: null },
       action: JSON.stringify({ kind: 'execute', words: ['make', 'it'], allow: 'yes' }),
     });
     await appendResolution(tx, {

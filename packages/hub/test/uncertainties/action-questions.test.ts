@@ -80,7 +80,7 @@ test('a job without a run asks without one', async (t) => {
   const ref = { workspaceId, uncertaintyId: first.uncertaintyId };
   const { situation } = await h.call(uncertainties.get, ref);
   assert.equal(situation?.run, null);
-  assert.equal(situation?.repository.repoId, h.repoId);
+  assert.equal(situation?.repository?.repoId, h.repoId);
   const { runs: made } = await h.call(runs.list, { workspaceId });
   assert.deepEqual(
     made.map((run) => run.runId),

@@ -33,11 +33,19 @@ const verbs: Readonly<Record<string, string>> = {
   mcp: 'use a tool of an MCP server',
 };
 
+interface AskMeans {
+  tool: string;
+  share: ShareApprovals;
+  redact: Redact;
+  /** Where an action is usual, in words. */
+  place?: string;
+}
+
 /** Composes the question about an action. Titles come from here; what the tool wrote is quoted. */
 export function askAboutAction(
   wholeAction: ToolAction,
   options: readonly PermissionOption[],
-  { tool, share, redact }: { tool: string; share: ShareApprovals; redact: Redact },
+  { tool, share, redact, place = 'the job’s worktree' }: AskMeans,
 ): Question {
   // Before anything is cut: a part of a secret is not recognized.
   const action = withoutSecrets(wholeAction, redact);
@@ -46,7 +54,7 @@ export function askAboutAction(
     actionKey: action.key,
     kind: 'approval',
     prompt: `${tool} asks to ${verb}${summaryOf(action, share)}`,
-    context: contextOf(action, share),
+    context: contextOf(action, share, place),
     action: share === 'digest' ? null : comparableOf(wholeAction, action, options),
     options: options.map(({ optionId, name, kind }) => ({
       value: optionId,
@@ -136,15 +144,17 @@ function summaryOf(action: ToolAction, share: ShareApprovals): string {
   return action.title === '' ? '.' : `: ${cut(action.title, 300)}`;
 }
 
-function contextOf(action: ToolAction, share: ShareApprovals): string {
+function contextOf(action: ToolAction, share: ShareApprovals, place: string): string {
   if (share === 'digest') {
-    const hash = createHash('sha256').update(describe(action, true)).digest('hex');
+    const hash = createHash('sha256')
+      .update(describe(action, place, true))
+      .digest('hex');
     return `Action ${hash.slice(0, 16)} of kind ${action.kind}.`;
   }
-  return describe(action, share === 'full');
+  return describe(action, place, share === 'full');
 }
 
-function describe(action: ToolAction, isFull: boolean): string {
+function describe(action: ToolAction, place: string, isFull: boolean): string {
   const parts: string[] = [];
   if (action.command !== '') parts.push(`Command:\n${cut(action.command, COMMAND_CHARS_MAX)}`);
   const changed = new Map(action.changes.map((change) => [change.path, change]));
@@ -154,7 +164,7 @@ function describe(action: ToolAction, isFull: boolean): string {
   });
   if (files.length > 0) parts.push(`Files:\n${files.join('\n')}`);
   if (action.url !== '') parts.push(`Address:\n${cut(action.url, COMMAND_CHARS_MAX)}`);
-  if (!action.isInside) parts.push('It reaches outside of the job’s worktree.');
+  if (!action.isInside) parts.push(`It reaches outside of ${place}.`);
   if (isFull) {
     for (const { path, oldText, newText } of action.changes) {
       parts.push(`Before, ${path}:\n${cut(oldText, CONTENT_CHARS_MAX)}`);

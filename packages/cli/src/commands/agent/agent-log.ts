@@ -22,7 +22,11 @@ export interface AgentStart {
   file: string | null;
   /** The tool of all clones; null: they have several. */
   tool: string | null;
-  clones: readonly (Pick<LinkedClone, 'label' | 'path'> & { tool: string })[];
+  clones: readonly (Pick<LinkedClone, 'label' | 'path'> & {
+    tool: string;
+    /** Null: by the person's configuration, if at all. */
+    setup: string | null;
+  })[];
   /** How the tools are kept from the machine. */
   isolation: string;
   jobs: string;
@@ -149,6 +153,9 @@ function printStart(io: Io, start: AgentStart): void {
       const own = tool === null ? `  ${clone.tool}` : '';
       return ['Clone', `${oneLine(clone.label)}  ${dim(clone.path)}${own}`] as const;
     }),
+    ...clones.flatMap(({ label, setup }) =>
+      setup === null ? [] : [['Set-up', `${oneLine(label)}  ${setup}`] as const],
+    ),
     ['Isolation', oneLine(isolation)],
     ['Jobs', jobs],
     ...warnings.map((warning) => ['Warning', oneLine(warning)] as const),

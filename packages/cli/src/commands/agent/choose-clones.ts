@@ -104,6 +104,11 @@ async function findClone(
   });
 }
 
+/** The state directory of an agent that `signalbox up` has started for one clone. */
+export function cloneStateDir(shared: string, path: string): string {
+  return `${shared}-${hash('sha256', path).slice(0, 12)}`;
+}
+
 /** The default state directory: one per hub and workspace, unless the file has `state-dir`. */
 export function agentStateDir(
   env: NodeJS.ProcessEnv,

@@ -7,7 +7,7 @@ import {
   ExecutorSandboxError,
   IsolationError,
   type LandingOptions,
-  type SetupOptions,
+  SETUP_FILE,
   startAgent,
   ToolUserError,
 } from '@signalbox/agent';
@@ -33,6 +33,7 @@ import {
 } from './config/agent-plan.ts';
 import { printPlan, rowsOf } from './config/config-text.ts';
 import type { Sourced } from './config/setting-reader.ts';
+import { setupOf } from './config/setup-options.ts';
 import { adaptersDirectory } from './provide-adapter.ts';
 import { addStartOptions, type StartOptions } from './start-options.ts';
 
@@ -187,6 +188,7 @@ async function runAgent(
     clones: repositories.map((each) => ({
       ...each.clone,
       tool: each === first ? tool : describeTool(each, null),
+      setup: each.plan.setup.from === undefined ? null : `by ${SETUP_FILE} of its commits`,
     })),
     isolation: describeIsolation(agent.proof),
     jobs: isOnce ? 'one, then exit' : `${plan.jobs.value} at a time`,
@@ -223,23 +225,6 @@ function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
     setup: setupOf(plan.setup),
     ...(base === undefined ? {} : { baseRef: base.value }),
     ...(fetch.value ? { fetchOrigin: true } : {}),
-  };
-}
-
-function setupOf({
-  copy,
-  link,
-  run,
-  ports,
-  database,
-  teardown,
-}: RepositoryPlan['setup']): SetupOptions {
-  const values = <T>(list: Sourced<Sourced<T>[]> | undefined) =>
-    list?.value.map(({ value }) => value) ?? [];
-  return {
-    ...{ copy: values(copy), link: values(link), run: values(run), teardown: values(teardown) },
-    ports: ports?.value ?? 0,
-    database: database?.value ?? false,
   };
 }
 

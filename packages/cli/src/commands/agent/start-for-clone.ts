@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import type { ExitCode } from '../../exit-codes.ts';
 import type { Login } from '../../hub/credentials.ts';
 import type { Io } from '../../terminal/io.ts';
 import type { SignalOptions } from './agent-signals.ts';
-import { agentStateDir } from './choose-clones.ts';
+import { agentStateDir, cloneStateDir } from './choose-clones.ts';
 import { startFromOptions } from './start-agent.ts';
 
 /**
@@ -19,7 +18,7 @@ export function startForClone(
   signals: SignalOptions,
 ): Promise<ExitCode> {
   const shared = agentStateDir(io.env, { baseUrl: url, workspaceId, workspaceSlug });
-  const stateDir = `${shared}-${hash('sha256', path).slice(0, 12)}`;
+  const stateDir = cloneStateDir(shared, path);
   const options = { url, workspace: workspaceSlug, repo: [path] };
   return startFromOptions(io, options, { signals, stateDir });
 }

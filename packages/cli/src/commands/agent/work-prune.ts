@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { type LeftWorktree, listLeftWorktrees, removeLeftWorktree } from '@signalbox/agent';
+import { type KeptFiles, removeKeptFiles } from '@signalbox/agent';
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../../cli-error.ts';
 import {
@@ -18,7 +17,7 @@ import { shortId } from '../../words/job-text.ts';
 import { listWorkBranches } from '../../work/branches.ts';
 import { type Clone, openClone, runGit } from '../../work/clone-git.ts';
 import { activeStatuses, readWork, type Work } from '../../work/work-view.ts';
-import { agentStateDir } from './choose-clones.ts';
+import { filesJson, formatSize, readAgentDisk, totalBytesOf } from './agent-disk.ts';
 
 interface Options extends HubOptions {
   dryRun?: true;
@@ -29,8 +28,8 @@ interface Options extends HubOptions {
 
 /**
  * `signalbox work prune`: deletes merged branches of agents from the clone of the current
- * directory, and worktrees that agents on this machine no longer need, warm ones included. With
- * `--json`: `{ok, dryRun, branches, worktrees}`.
+ * directory, and files that agents on this machine no longer need: worktrees, warm ones included,
+ * and folders of set-ups. With `--json`: `{ok, dryRun, branches, worktrees, setups, totalBytes}`.
  */
 export const command = defineCommand<Options>({
   describe(program) {
@@ -57,21 +56,20 @@ export const command = defineCommand<Options>({
     const clone = await openClone(io);
     const { works, session } = await readWork(io, options, await listWorkBranches(clone));
     const branches = works.filter((work) => isPrunable(work, options));
-    const worktrees = await findWorktrees(io, session, options);
+    const files = await findFiles(io, session, clone, options);
     if (!options.dryRun) {
       for (const { branch } of branches) await deleteBranch(clone, branch);
-      for (const worktree of worktrees) await removeLeftWorktree(worktree);
+      for (const each of files) await removeKeptFiles(each);
     }
     if (io.json) {
       const names = branches.map(({ branch: { name, commitSha } }) => ({
         branch: name,
         commitSha,
       }));
-      const paths = worktrees.map(({ kind, path, sizeBytes }) => ({ kind, path, sizeBytes }));
       const dryRun = options.dryRun ?? false;
-      return io.printJson({ ok: true, dryRun, branches: names, worktrees: paths });
+      return io.printJson({ ok: true, dryRun, branches: names, ...filesJson(files) });
     }
-    sayPruned(io, branches, worktrees, options);
+    sayPruned(io, branches, files, options);
     const kept = works.filter((work) => !branches.includes(work) && !work.branch.isMerged).length;
     if (kept > 0) io.note(`${kept} branch${kept === 1 ? ' is' : 'es are'} kept: not merged.`);
     return undefined;
@@ -91,24 +89,26 @@ async function deleteBranch(clone: Clone, { name, commitSha }: Work['branch']): 
 }
 
 /**
- * Finds worktrees that can go: those of sessions whose jobs have ended, and with `--unmerged` those
- * with changes that could not be published. Without warm ones, the next jobs write all their files.
+ * Finds files that can go: worktrees of sessions whose jobs have ended, and with `--unmerged` those
+ * with changes that could not be published. Without warm ones, the next jobs write all their files,
+ * and without folders of set-ups they run the commands.
  */
-async function findWorktrees(
+async function findFiles(
   io: Io,
   session: HubSession | null,
+  clone: Clone,
   options: Options,
-): Promise<LeftWorktree[]> {
-  const stateDir =
-    options.stateDir ?? (session === null ? undefined : agentStateDir(io.env, session));
-  if (session === null || stateDir === undefined || !existsSync(stateDir)) return [];
-  const found: LeftWorktree[] = [];
-  for (const worktree of await listLeftWorktrees(stateDir)) {
-    if (Date.now() - worktree.changedAt.getTime() < (options.olderThan ?? 0)) continue;
-    const { kind, jobId } = worktree;
+): Promise<KeptFiles[]> {
+  if (session === null) return [];
+  const { files } = await readAgentDisk(io, session, clone, options.stateDir);
+  const found: KeptFiles[] = [];
+  for (const each of files) {
+    const { kind, jobId } = each;
+    if (kind === 'job') continue;
+    if (Date.now() - each.changedAt.getTime() < (options.olderThan ?? 0)) continue;
     if (kind === 'kept' && !options.unmerged) continue;
     if (kind === 'session' && !(await hasEnded(io, session, jobId))) continue;
-    found.push(worktree);
+    found.push(each);
   }
   return found;
 }
@@ -132,11 +132,11 @@ async function hasEnded(
 function sayPruned(
   io: Io,
   branches: readonly Work[],
-  worktrees: readonly LeftWorktree[],
+  files: readonly KeptFiles[],
   { dryRun }: Options,
 ): void {
   const { styles } = io;
-  if (branches.length + worktrees.length === 0) io.print('Nothing to delete.');
+  if (branches.length + files.length === 0) io.print('Nothing to delete.');
   const verb = dryRun ? 'would delete' : 'deleted';
   const mark = dryRun ? styles.dim('–') : styles.green('✔');
   for (const { branch, job } of branches) {
@@ -149,15 +149,16 @@ function sayPruned(
     );
     if (!dryRun && !isMerged) io.note(`  To get it back: git branch ${name} ${commitSha}`);
   }
-  for (const { kind, path, sizeBytes } of worktrees) {
-    const what = kind === 'warm' ? `warm worktree ${path}` : path;
+  for (const { kind, path, sizeBytes } of files) {
+    const what = kind === 'warm' || kind === 'setup' ? `${names[kind]} ${path}` : path;
     io.print(`${mark} ${verb} ${what}, ${formatSize(sizeBytes)}`);
   }
-  if (worktrees.length === 0) return;
-  const totalBytes = worktrees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  io.note(`${dryRun ? 'Would free' : 'Freed'} ${formatSize(totalBytes)} of worktrees.`);
+  if (files.length === 0) return;
+  const [worktrees, setups] = [false, true].map((isSetup) =>
+    totalBytesOf(files.filter(({ kind }) => (kind === 'setup') === isSetup)),
+  );
+  const sizes = `${formatSize(worktrees ?? 0)} of worktrees and ${formatSize(setups ?? 0)} of set-up`;
+  io.note(`${dryRun ? 'Would free' : 'Freed'} ${sizes}.`);
 }
 
-function formatSize(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
-}
+const names = { warm: 'warm worktree', setup: 'kept set-up' } as const;

@@ -46,6 +46,7 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
   const boxRef = useRef<HTMLElement>(null);
   const whoId = useId();
   const isMine = resolution.createdById === personId;
+  const isOfSession = uncertainty.session !== undefined;
   const isJustGiven = decision.answer.isSuccess;
   // The button that had the focus is gone.
   useEffect(() => {
@@ -63,7 +64,7 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
       {hasLost && (
         <p role="alert" className="rounded-lg bg-warning-soft px-4 py-3 text-sm">
           <span className="font-medium text-warning">Your answer was not sent.</span>{' '}
-          {resolverWords(resolution)} first.
+          {resolverWords(resolution, { isOfSession })} first.
         </p>
       )}
       <div className="grid gap-3 rounded-lg bg-done-soft p-4">
@@ -71,7 +72,9 @@ export function DecisionAnswer(props: DecisionAnswerProps) {
           <Icon name="circle-check" className="mt-0.5 text-done" />
           <div className="grid min-w-0 gap-1">
             <p id={whoId} role="status" className="text-sm">
-              <span className="font-medium">{resolverWords(resolution, { isMine })}</span>
+              <span className="font-medium">
+                {resolverWords(resolution, { isMine, isOfSession })}
+              </span>
               <span className="text-muted">
                 {', '}
                 <time dateTime={resolution.createdAt} title={formatAbsolute(resolution.createdAt)}>
@@ -156,7 +159,7 @@ function Ways(props: DecisionAnswerProps & { isMine: boolean }) {
           {!isMine && secondsLeft > 0 && '; until then it can be undone'}
         </p>
       )}
-      {handOverAt === null && !isReplacing && (
+      {handOverAt === null && !isReplacing && !uncertainty.session && (
         <ActionButton look="quiet" disabledReason={props.disabledReason} onClick={onReplace}>
           Replace the answer
         </ActionButton>

@@ -117,7 +117,7 @@ export function DecisionForm(props: DecisionFormProps) {
         )}
       </div>
       <p id={hintId} className="text-xs text-muted">
-        {disabledReason ?? formHint(props.job)}
+        {disabledReason ?? formHint(props.job, uncertainty.session !== undefined)}
       </p>
     </form>
   );

@@ -129,7 +129,7 @@ function Question({ view, level }: { view: DecisionView; level: 1 | 2 }) {
           <Icon name="circle-question-mark" className="size-3.5" />
           {decisionKindWords[kind]}
         </span>
-        {situation && <span>{plainText(situation.repository.label)}</span>}
+        {situation?.repository && <span>{plainText(situation.repository.label)}</span>}
         {waitingJobs > 0 && (
           <span>{waitingJobs === 1 ? '1 job waits' : `${waitingJobs} jobs wait`}</span>
         )}

@@ -1,6 +1,11 @@
 import type { DecisionSituation, Uncertainty } from '@signalbox/contract';
 import { Link } from '@tanstack/react-router';
-import { capText, confidenceWords, deadlineWords } from '../../format/decision-words.ts';
+import {
+  capText,
+  confidenceWords,
+  deadlineWords,
+  sessionWords,
+} from '../../format/decision-words.ts';
 import { statusWords } from '../../format/job-words.ts';
 import { plainText } from '../../format/text.ts';
 import { formatAbsolute } from '../../format/time.ts';
@@ -19,7 +24,7 @@ interface DecisionFactsProps {
 
 /** The facts beside a question: how sure the agent is, what waits, and who wrote it. */
 export function DecisionFacts({ uncertainty, situation, slug, isOnJobPage }: DecisionFactsProps) {
-  const { impact, reversibility, status, deadlineAt, onDeadline, createdAt } = uncertainty;
+  const { impact, reversibility, status, deadlineAt, session, createdAt } = uncertainty;
   return (
     <div className="grid gap-3 border-t pt-4">
       <Facts
@@ -36,9 +41,10 @@ export function DecisionFacts({ uncertainty, situation, slug, isOnJobPage }: Dec
           [
             'Deadline',
             deadlineAt && status === 'open' ? (
-              <Deadline key="deadline" deadlineAt={deadlineAt} onDeadline={onDeadline} />
+              <Deadline key="deadline" uncertainty={uncertainty} deadlineAt={deadlineAt} />
             ) : null,
           ],
+          ['Session', session && sessionWords(session)],
           ['Asked', <RelativeTime key="asked" at={createdAt} />],
           ...(situation === null ? [] : waitingRows(situation, slug, isOnJobPage)),
         ]}
@@ -62,10 +68,11 @@ function Assumed({ uncertainty }: { uncertainty: Uncertainty }) {
   );
 }
 
-function Deadline(props: { deadlineAt: string; onDeadline: Uncertainty['onDeadline'] }) {
-  const words = useNow((nowMs) => deadlineWords(props, nowMs));
+function Deadline(props: { deadlineAt: string; uncertainty: Uncertainty }) {
+  const { deadlineAt, uncertainty } = props;
+  const words = useNow((nowMs) => deadlineWords({ ...uncertainty, deadlineAt }, nowMs));
   return (
-    <time dateTime={props.deadlineAt} title={formatAbsolute(props.deadlineAt)}>
+    <time dateTime={deadlineAt} title={formatAbsolute(deadlineAt)}>
       {words}
     </time>
   );
@@ -92,7 +99,7 @@ function waitingRows(situation: DecisionSituation, slug: string, isOnJobPage: bo
       ) : null,
     ],
     ['Run', run && plainText(run.title || run.runRef)],
-    ['Repository', plainText(repository.label || repository.repoId)],
+    ['Repository', repository && plainText(repository.label || repository.repoId)],
     ['Agent', agent && `${plainText(agent.displayName || agent.agentId)} (${agent.status})`],
   ] as const;
 }

@@ -18,6 +18,7 @@ interface InboxRowProps {
 /** A question in the list, two lines high: the question; repository, deadline and age. */
 export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: InboxRowProps) {
   const { uncertaintyId, title, createdAt, deadlineAt, resolvedAt, answer, alikeIds = [] } = row;
+  const isOfSession = row.session !== undefined;
   return (
     <li className="border-b last:border-b-0">
       <Link
@@ -40,7 +41,7 @@ export function InboxRow({ row, slug, filters, repositoryLabel, isCurrent }: Inb
         </span>
         <span className="col-start-2 flex min-w-0 items-center gap-2 text-xs text-muted">
           <span className="min-w-0 truncate">
-            {answer ? answerLine(answer) : plainText(repositoryLabel ?? '')}
+            {answer ? answerLine(answer, { isOfSession }) : plainText(repositoryLabel ?? '')}
           </span>
           <span className="ml-auto flex shrink-0 items-center gap-2">
             {row.waitingJobs !== undefined && row.waitingJobs > 1 && (

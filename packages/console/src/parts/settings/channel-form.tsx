@@ -20,7 +20,7 @@ type Choices = Pick<NotificationChannel, 'events' | 'showsText'>;
 const firstChoices: Choices = { events: ['decision'], showsText: true };
 
 function kindOf(value: string): EnteredKind {
-  return value === 'webhook' || value === 'mail' ? value : 'ntfy';
+  return kindOptions.find((one) => one.value === value)?.value ?? 'ntfy';
 }
 
 interface NewChannelFormProps {
@@ -34,9 +34,14 @@ interface NewChannelFormProps {
   onDone: (signingSecret: string | null) => void;
 }
 
-const ntfyKind = { value: 'ntfy', word: 'ntfy (phone)' };
-const webhookKind = { value: 'webhook', word: 'Webhook (another program)' };
-const mailKind = { value: 'mail', word: 'Mail' };
+const kindOptions: readonly { value: EnteredKind; word: string }[] = [
+  { value: 'ntfy', word: 'ntfy (phone)' },
+  { value: 'mail', word: 'Mail' },
+  { value: 'slack', word: 'Slack' },
+  { value: 'teams', word: 'Microsoft Teams' },
+  { value: 'discord', word: 'Discord' },
+  { value: 'webhook', word: 'Webhook (another program)' },
+];
 const NO_MAIL =
   'For mail, the operator of this hub sets SVC_SMTP_URL and SVC_MAIL_FROM and restarts it.';
 
@@ -76,7 +81,7 @@ export function NewChannelForm(props: NewChannelFormProps) {
       {fields.failure && <ErrorNotice error={fields.failure} />}
       <SelectInput
         label="Kind"
-        options={[ntfyKind, ...(offersMail ? [mailKind] : []), webhookKind]}
+        options={kindOptions.filter(({ value }) => value !== 'mail' || offersMail)}
         hint={offersMail ? undefined : NO_MAIL}
         {...fields.bind('kind')}
       />
@@ -117,6 +122,18 @@ const addressWords = {
   webhook: {
     label: 'Address of the receiver',
     hint: 'It gets a signed POST for each message.',
+  },
+  slack: {
+    label: 'Incoming webhook',
+    hint: 'Of a Slack app, such as https://hooks.slack.com/services/… Mattermost and Rocket.Chat take the same messages.',
+  },
+  teams: {
+    label: 'Address of the workflow',
+    hint: 'Of the workflow “Send webhook alerts to a channel” or “to a chat”.',
+  },
+  discord: {
+    label: 'Address of the webhook',
+    hint: 'Of the integrations of a channel, such as https://discord.com/api/webhooks/…',
   },
 };
 
@@ -188,6 +205,12 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
           label="A job of mine is done or failed"
           checked={choices.events.includes('job_ended')}
           onChange={hear('job_ended')}
+        />
+        <CheckField
+          label="No agent can take a job of mine"
+          hint="After 10 minutes, and also later, if its agent is lost."
+          checked={choices.events.includes('job_waits')}
+          onChange={hear('job_waits')}
         />
       </fieldset>
       <CheckField

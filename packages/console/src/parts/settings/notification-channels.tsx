@@ -21,10 +21,14 @@ const kindWords: Readonly<Record<Kind, string>> = {
   webhook: 'Webhook at',
   mail: 'Mail to',
   push: 'Push by',
+  slack: 'Slack at',
+  teams: 'Teams at',
+  discord: 'Discord at',
 };
 const eventWords: Readonly<Record<Event, string>> = {
   decision: 'questions',
   job_ended: 'ended jobs',
+  job_waits: 'waiting jobs',
 };
 
 interface NotificationChannelsProps {
@@ -105,7 +109,7 @@ function ChannelRows({ workspaceId, channels }: ChannelRowsProps) {
       >
         Questions wait at the console until somebody looks. Begin with “Notify me on this device”,
         on your phone too. By “Add a channel”, a topic of ntfy reaches your phone, mail the address
-        of your account, a webhook any other program.
+        of your account, a webhook your chat or any other program.
       </EmptyState>
     );
   }

@@ -10,21 +10,31 @@ export const CHANNELS_MAX = 10;
 /** The notifications of a decision that are listed: the newest. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
 
-export const channelKinds = ['ntfy', 'webhook', 'mail', 'push'] as const;
-export const notificationEvents = ['decision', 'job_ended'] as const;
+export const channelKinds = [
+  'ntfy',
+  'webhook',
+  'mail',
+  'push',
+  'slack',
+  'teams',
+  'discord',
+] as const;
+export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
 export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
 
 const settingFields = {
   kind: OneOf(channelKinds, {
     description:
       'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks). mail: the ' +
-      "address of the person's account. push: a browser of the person (Web Push).",
+      "address of the person's account. push: a browser of the person (Web Push). slack, teams, " +
+      'discord: an incoming webhook of the chat.',
   }),
   name: Text(100, { minLength: 1, description: 'Such as Phone.' }),
   events: List(
     OneOf(notificationEvents),
     notificationEvents.length,
-    'decision: a person is needed. job_ended: a job that the person enqueued is done or failed.',
+    'decision: a person is needed. job_ended: a job that the person enqueued is done or failed. ' +
+      'job_waits: no agent can take a job that the person enqueued.',
   ),
   showsText: Type.Boolean({
     description: 'Whether messages quote the question or name the job; locked screens show it.',
@@ -117,7 +127,7 @@ export const notificationChannels = {
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
-        ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push'] },
+        ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push', 'slack'] },
         ...{ quietHours: exampleQuietHours, pushKey: examplePushKey },
       },
     },
@@ -131,10 +141,10 @@ export const notificationChannels = {
     summary: "Add a channel of the person's own, or replace one",
     description:
       'Without channelId, adds a channel; for a browser that has one already, replaces it. The ' +
-      'URL of an ntfy topic, of the receiver of a webhook, or the endpoint of a push ' +
-      'subscription; mail has none. The secret is the access token of an ntfy topic. URL, secret ' +
-      'and keys are sealed at rest and never returned; absent, they stay as they are. A new ' +
-      'webhook gets a signing secret, which only this answer has.',
+      'URL of an ntfy topic, of the receiver of a webhook, of the incoming webhook of a chat, or ' +
+      'the endpoint of a push subscription; mail has none. The secret is the access token of an ' +
+      'ntfy topic. URL, secret and keys are sealed at rest and never returned; absent, they stay ' +
+      'as they are. A new webhook gets a signing secret, which only this answer has.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       channelId: Type.Optional(Id('notificationChannel')),
@@ -201,7 +211,7 @@ export const notifications = {
     description:
       'In these hours the person is told, by all channels and in all workspaces, only of ' +
       'approvals and of decisions whose deadline comes before the hours end. The rest is sent ' +
-      'when they end, unless it is answered. Applies to what is due from then on.',
+      'when they end, unless it is answered. Applies to what waits already, too.',
     request: Type.Object({ quietHours: Nullable(QuietHours) }),
     response: Ok({ quietHours: Nullable(QuietHours) }),
     errors: [],

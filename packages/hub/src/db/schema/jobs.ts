@@ -26,7 +26,7 @@ export interface JobsTable {
   depends_on: string;
   budget: string | null;
   created_by: string;
-  /** The name of that principal; null: an agent, a trigger or the hub. */
+  /** The name of that principal; null: the id says it, or it is an agent, a trigger or the hub. */
   created_by_name: string | null;
   outcome: 'done' | 'failed' | 'blocked' | null;
   outcome_reason: string | null;

@@ -55,6 +55,13 @@ export interface UncertaintiesTable {
   alike_key: string | null;
   /** JSON `AskedAction`; null: it is about no action that rules compare. */
   action: string | null;
+  /**
+   * JSON `OwnSession` of the person in `requested_by`, who alone may know of the question; null: a
+   * job or a program asks.
+   */
+  session: string | null;
+  /** Until when a session is taken to wait; null: no session asks. */
+  waited_until: number | null;
 }
 
 /** All resolutions of an uncertainty; the one with the highest seq is current. */

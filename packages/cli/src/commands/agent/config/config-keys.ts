@@ -18,6 +18,7 @@ import {
   reachesJobs,
   SESSION_PLACEHOLDER,
   SETUP_COMMANDS_MAX,
+  SETUP_FILE,
   SETUP_PATHS_MAX,
   SETUP_PORTS_MAX,
   type SetupCommand,
@@ -215,14 +216,33 @@ const ports = scalar(`an integer from 0 to ${SETUP_PORTS_MAX}`, (value) =>
   /^\d{1,2}$/.test(value) && Number(value) <= SETUP_PORTS_MAX ? Number(value) : undefined,
 );
 
-const setupKeys = {
-  copy: setupPaths,
-  link: setupPaths,
+const setupSteps = {
   run: oneOrMore(setupCommand),
   ports,
   database: toggle,
   teardown: oneOrMore(checkCommand),
 };
+
+const setupKeys = {
+  from: oneOf(['repository']),
+  copy: setupPaths,
+  link: setupPaths,
+  ...setupSteps,
+};
+
+const setup = mapOf(setupKeys, {}, ({ from, copy: _copy, link: _link, ...steps }, place) => {
+  if (from === undefined) return;
+  for (const [key, given] of Object.entries(steps)) {
+    const sentence = `comes from ${SETUP_FILE} with ${place.key}.from; delete it here.`;
+    place.reportAt(given.from, `${place.key}.${key} ${sentence}`);
+  }
+});
+
+/** A commit is written by everybody who can merge, so it does not choose files of the clone. */
+const fileOfClone = 'under setup in agent.yaml, because it names files of the clone';
+
+/** The file that a repository has in its commits. */
+export const committedSetup = mapOf(setupSteps, { copy: fileOfClone, link: fileOfClone });
 
 const environment = textsByName((name) => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return 'must be the name of a variable';
@@ -345,7 +365,7 @@ const repositoryKeys = {
   share,
   base: text,
   fetch: toggle,
-  setup: mapOf(setupKeys),
+  setup,
   checks,
   'check-limit': checkLimit,
   'repository-checks': toggle,

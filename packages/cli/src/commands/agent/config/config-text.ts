@@ -96,8 +96,10 @@ function repositoryRows(plan: RepositoryPlan): Row[] {
   ].flat();
 }
 
-function setupRows({ copy, link, run, ports, database, teardown }: SetupSettings): Row[][] {
+function setupRows(settings: SetupSettings): Row[][] {
+  const { from, copy, link, run, ports, database, teardown } = settings;
   return [
+    row('setup.from', from),
     ...(copy?.value ?? []).map((path) => row('setup.copy', path)),
     ...(link?.value ?? []).map((path) => row('setup.link', path)),
     ...(run?.value ?? []).map((step) => row('setup.run', step, stepText)),

@@ -55,7 +55,7 @@ export async function planService(
   const flags = config === undefined ? [] : ['--config', resolve(config)];
   return {
     name,
-    program: [...programOf(env, path), 'agent', 'start', ...flags],
+    program: [...lastingProgram(env, path, ofService), 'agent', 'start', ...flags],
     environment: { PATH: path, ...Object.fromEntries(variables) },
     directory: home,
     logFile: logFileOf(home, name),
@@ -82,13 +82,27 @@ function ownPath(env: NodeJS.ProcessEnv): string {
   return folders.filter((folder) => !isOfNpm(folder)).join(delimiter);
 }
 
-/** The launcher needs some Node to begin with; without one on the PATH, the one that runs this. */
-function programOf(env: NodeJS.ProcessEnv, path: string): [string, ...string[]] {
+const ofService = {
+  ...{ what: 'a service', code: 'SERVICE_NEEDS_INSTALL' },
+  line: 'signalbox agent service install',
+};
+
+/**
+ * How another program starts this one at any time. The launcher needs some Node to begin with;
+ * without one on the PATH, the one that runs this.
+ *
+ * @throws {CliError} with the code: npx runs this command.
+ */
+export function lastingProgram(
+  env: NodeJS.ProcessEnv,
+  path: string,
+  { what, code, line }: { what: string; code: string; line: string },
+): [string, ...string[]] {
   const launcher = findLauncher(env);
   if (launcher === null) {
-    const message = 'npx keeps this command only for a while, too short for a service.';
-    throw new CliError(exitCodes.usage, 'SERVICE_NEEDS_INSTALL', message, {
-      fix: 'npm install --global @signalbox/cli, then: signalbox agent service install',
+    const message = `npx keeps this command only for a while, too short for ${what}.`;
+    throw new CliError(exitCodes.usage, code, message, {
+      fix: `npm install --global @signalbox/cli, then: ${line}`,
     });
   }
   const hasNode = path.split(delimiter).some((folder) => existsSync(join(folder, 'node')));

@@ -308,6 +308,8 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     hand_over_at BIGINT,
     alike_key TEXT,
     action TEXT,
+    session TEXT,
+    waited_until BIGINT,
     PRIMARY KEY (workspace_id, uncertainty_id)
   )`,
   `CREATE UNIQUE INDEX uncertainties_by_decision_request ON uncertainties
@@ -328,6 +330,8 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     (workspace_id, repo_id, uncertainty_id)`,
   `CREATE INDEX uncertainties_by_requester ON uncertainties
     (workspace_id, requested_by, uncertainty_id)`,
+  `CREATE INDEX uncertainties_abandoned ON uncertainties (waited_until)
+    WHERE status = 'open' AND waited_until IS NOT NULL`,
   `CREATE INDEX uncertainties_by_hand_over ON uncertainties (hand_over_at)
     WHERE hand_over_at IS NOT NULL`,
   `CREATE TABLE resolutions (

@@ -1,3 +1,4 @@
+import type { KeptFiles } from '@signalbox/agent';
 import type { Job } from '@signalbox/contract';
 import {
   addExamples,
@@ -5,20 +6,28 @@ import {
   addJsonOption,
   defineCommand,
   type HubOptions,
-} from '../command-module.ts';
-import { formatAge } from '../terminal/duration.ts';
-import type { Io } from '../terminal/io.ts';
-import { printTable } from '../terminal/table.ts';
-import { oneLine } from '../terminal/text.ts';
-import { colorStatus, shortId, statusText } from '../words/job-text.ts';
-import { colorVerdict, verdictTexts } from '../words/landing-text.ts';
-import { listWorkBranches } from '../work/branches.ts';
-import { openClone } from '../work/clone-git.ts';
-import { readWork, type Work, workJson } from '../work/work-view.ts';
+} from '../../command-module.ts';
+import { formatAge } from '../../terminal/duration.ts';
+import type { Io } from '../../terminal/io.ts';
+import { printTable } from '../../terminal/table.ts';
+import { oneLine } from '../../terminal/text.ts';
+import { colorStatus, shortId, statusText } from '../../words/job-text.ts';
+import { colorVerdict, verdictTexts } from '../../words/landing-text.ts';
+import { listWorkBranches } from '../../work/branches.ts';
+import { openClone } from '../../work/clone-git.ts';
+import { readWork, type Work, workJson } from '../../work/work-view.ts';
+import {
+  type AgentDisk,
+  filesJson,
+  formatSize,
+  readAgentDisk,
+  totalBytesOf,
+} from './agent-disk.ts';
 
 /**
  * `signalbox work list`: lists the branches that agents made in the clone of the current directory,
- * one for a piece of work, with its latest round. With `--json`: `{ok, branches}`.
+ * one for a piece of work, with its latest round, and the files that agents have on this machine.
+ * With `--json`: `{ok, branches, worktrees, setups, totalBytes, warmWorktreesMax, setupsMax}`.
  */
 export const command = defineCommand<HubOptions & { unmerged?: true }>({
   describe(program) {
@@ -32,15 +41,23 @@ export const command = defineCommand<HubOptions & { unmerged?: true }>({
   },
 
   async run({ io, options }) {
-    const all = await listWorkBranches(await openClone(io));
+    const clone = await openClone(io);
+    const all = await listWorkBranches(clone);
     const branches = options.unmerged ? all.filter(({ isMerged }) => !isMerged) : all;
-    if (branches.length === 0 && !io.json) {
-      io.print(all.length === 0 ? 'No agent has made a branch in this clone.' : 'All is merged.');
-      return;
+    const found = await readWork(io, options, branches);
+    const works = latestRounds(found.works);
+    const { files, ...limits } = await readAgentDisk(io, found.session, clone);
+    if (io.json) {
+      return io.printJson({
+        ...{ ok: true, branches: works.map(workJson) },
+        ...filesJson(files),
+        ...limits,
+      });
     }
-    const works = latestRounds((await readWork(io, options, branches)).works);
-    if (io.json) return io.printJson({ ok: true, branches: works.map(workJson) });
-    printWorks(io, works);
+    if (branches.length > 0) printWorks(io, works);
+    else
+      io.print(all.length === 0 ? 'No agent has made a branch in this clone.' : 'All is merged.');
+    if (files.length > 0) printFiles(io, { files, ...limits });
     return undefined;
   },
 });
@@ -99,4 +116,28 @@ function printWorks(io: Io, works: readonly Work[]): void {
     ],
     works,
   );
+}
+
+const kindTexts: Readonly<Record<KeptFiles['kind'], string>> = {
+  job: 'job',
+  session: 'session',
+  kept: 'not published',
+  warm: 'warm',
+  setup: 'set-up',
+};
+
+function printFiles(io: Io, { files, warmWorktreesMax, setupsMax }: AgentDisk): void {
+  io.print();
+  printTable<KeptFiles>(
+    io,
+    [
+      { title: 'FILES', text: ({ kind }) => kindTexts[kind] },
+      { title: 'JOB', text: ({ jobId }) => (jobId === null ? '–' : shortId(jobId)) },
+      { title: 'SIZE', text: ({ sizeBytes }) => formatSize(sizeBytes) },
+      { title: 'PATH', text: ({ path }) => oneLine(path), isFlexible: true },
+    ],
+    files,
+  );
+  const limit = `${warmWorktreesMax ?? 0} warm worktrees and ${setupsMax} folders of set-up`;
+  io.note(`${formatSize(totalBytesOf(files))} in all. Each repository keeps at most ${limit}.`);
 }

@@ -1,0 +1,210 @@
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askForHook, isYesOrNo, readHookRequest } from '@signalbox/agent/hook-question';
+import { type HookTool, sessionAnswers, type Uncertainty } from '@signalbox/contract';
+import { ApiError, UnreachableError } from '@signalbox/sdk';
+import { Argument } from 'commander';
+import {
+  addHubOptions,
+  addJsonOption,
+  defineCommand,
+  type HubOptions,
+} from '../../command-module.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
+import { describeFailure } from '../../terminal/exit.ts';
+import type { Io } from '../../terminal/io.ts';
+import { readText } from '../../terminal/stdin-text.ts';
+import { oneLine } from '../../terminal/text.ts';
+import { durationWord, hookNatures, parseTool, parseWaitMs } from './hook/hook-command.ts';
+import { readClone } from './read-clone.ts';
+
+/** The change of a whole file may be in it. */
+const INPUT_BYTES_MAX = 32 * 1_024 * 1_024;
+/**
+ * From the start of this program: the terminal asks within two seconds. A slow machine needs some
+ * of it to start, and the hub gets the rest, but not less than a near one needs.
+ */
+const ASK_MS_MAX = 1_500;
+const ASK_MS_MIN = 500;
+/** Below 30 s, after which many proxies close an idle connection. */
+const WAIT_MS_MAX = 25_000;
+const RETRY_MS = 1_000;
+const WITHDRAW_MS_MAX = 1_000;
+const PARENT_INTERVAL_MS = 500;
+
+/** An answer of a hook, in the form that Claude Code and Codex share. */
+type HookAnswer = { behavior: 'allow' } | { behavior: 'deny'; message: string };
+
+/**
+ * `signalbox hook run TOOL`: the hook that a coding tool runs to ask for a permission. It asks in
+ * the inbox of the person and prints the answer as the tool reads it; without one, the terminal
+ * asks. It allows nothing by itself. `--json` changes nothing: the answer is JSON. Exit code 1: the
+ * line on standard error says why it has no answer.
+ */
+export const command = defineCommand<HubOptions & { wait?: number }>({
+  describe(program) {
+    program
+      .addArgument(new Argument('<tool>', 'claude or codex').argParser(parseTool))
+      .option('--wait <time>', 'how long it waits for an answer', parseWaitMs);
+    addJsonOption(program, 'as without it: the answer is JSON');
+    addHubOptions(program);
+    program.addHelpText('after', '\nCoding tools run it. Install it with: signalbox hook install');
+  },
+
+  async run({ io, args, options }) {
+    const tool = args[0] as HookTool;
+    const waitMs = options.wait ?? hookNatures[tool].waitMs;
+    const request = readHookRequest(await readText(io, INPUT_BYTES_MAX));
+    if (request === null) return fallBack(io, 'It is not a request for a permission.');
+    // A job has its own way to ask.
+    if (io.env.SIGNALBOX_JOB_TOKEN || !isYesOrNo(request)) return exitCodes.ok;
+    const asked: Asked = { io, tool, untilMs: performance.now() + waitMs, waitMs };
+    let question: OpenQuestion;
+    try {
+      question = await ask(asked, request, options);
+    } catch (error) {
+      return fallBack(io, reasonOf(error));
+    }
+    try {
+      const uncertainty = await untilAnswered(asked, question);
+      if (uncertainty !== null) return tell(io, uncertainty);
+      await question.withdraw();
+      return fallBack(io, `No answer in ${durationWord(waitMs)}.`);
+    } catch (error) {
+      await question.withdraw();
+      return fallBack(io, reasonOf(error));
+    }
+  },
+});
+
+interface Asked {
+  io: Io;
+  tool: HookTool;
+  /** By the monotonic clock. */
+  untilMs: number;
+  waitMs: number;
+}
+
+interface OpenQuestion {
+  session: HubSession;
+  uncertaintyId: string;
+  /** Takes the question out of the inbox, unless it is answered. It throws nothing. */
+  withdraw(): Promise<void>;
+}
+
+async function ask(
+  { io, tool, waitMs }: Asked,
+  request: NonNullable<ReturnType<typeof readHookRequest>>,
+  options: HubOptions,
+): Promise<OpenQuestion> {
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(askMsLeft())]);
+  const [session, remoteUrlHash] = await Promise.all([
+    openHubSession({ ...io, signal }, options),
+    findRepository(request.cwd, io.env),
+  ]);
+  const { client, workspaceId, token } = session;
+  const question = askForHook(tool, request, {
+    env: io.env,
+    secrets: token === undefined ? [] : [token],
+  });
+  const { uncertaintyId } = await client.sessionQuestions.ask(
+    {
+      ...{ workspaceId, ...question, ...(remoteUrlHash !== null && { remoteUrlHash }) },
+      session: {
+        tool,
+        machine: hostname().slice(0, 200),
+        sessionId: request.sessionId.slice(0, 200),
+      },
+      deadlineAt: new Date(Date.now() + waitMs).toISOString(),
+    },
+    { signal },
+  );
+  const withdraw = async () => {
+    const limit = AbortSignal.timeout(WITHDRAW_MS_MAX);
+    const ref = { workspaceId, uncertaintyId };
+    // The hub withdraws it anyway when nothing waits for it.
+    await client.sessionQuestions.withdraw(ref, { signal: limit }).catch(() => undefined);
+  };
+  return { session, uncertaintyId, withdraw };
+}
+
+function askMsLeft(): number {
+  return Math.ceil(Math.max(ASK_MS_MIN, ASK_MS_MAX - performance.now()));
+}
+
+/** The repository of the session, as agents link it; null: its folder is in no clone. */
+async function findRepository(cwd: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const found = readClone(cwd, env).then(
+    ({ remoteUrlHash }) => remoteUrlHash,
+    () => null,
+  );
+  return await Promise.race([found, sleep(ASK_MS_MIN, null, { ref: false })]);
+}
+
+/** Null: the time is over. */
+async function untilAnswered(
+  { io, tool, untilMs }: Asked,
+  { session: { client, workspaceId }, uncertaintyId }: OpenQuestion,
+): Promise<Uncertainty | null> {
+  using tooled = whileToolRuns();
+  const signal = AbortSignal.any([io.signal, tooled.signal]);
+  for (;;) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) return null;
+    const waitMs = Math.ceil(Math.min(WAIT_MS_MAX, leftMs));
+    try {
+      const body = { workspaceId, uncertaintyId, waitMs };
+      const { uncertainty } = await client.sessionQuestions.wait(body, { signal });
+      if (uncertainty.status !== 'open') return uncertainty;
+    } catch (error) {
+      signal.throwIfAborted();
+      // The client has tried for some seconds. Where the terminal asks too, the hub may come back.
+      if (!isPassing(error) || !hookNatures[tool].asksAtOnce) throw error;
+      await sleep(RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
+/** Aborts when the tool has ended without ending this hook: it then has another parent. */
+function whileToolRuns(): { signal: AbortSignal } & Disposable {
+  const ended = new AbortController();
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid !== parent) ended.abort(new Error('The tool has ended.'));
+  }, PARENT_INTERVAL_MS);
+  timer.unref();
+  return { signal: ended.signal, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true;
+  return error instanceof ApiError && (error.status >= 500 || error.status === 429);
+}
+
+function tell(io: Io, { resolution }: Uncertainty): ExitCode | undefined {
+  if (resolution === null || resolution.mode !== 'answered') {
+    return fallBack(io, `${resolution?.createdBy ?? 'The hub'} leaves it to this terminal.`);
+  }
+  const who = oneLine(resolution.createdBy ?? 'A person');
+  const { value } = resolution;
+  const words = value === sessionAnswers.refuse ? 'refused this.' : `refused this: ${value}`;
+  const decision: HookAnswer =
+    value === sessionAnswers.allow
+      ? { behavior: 'allow' }
+      : { behavior: 'deny', message: `${who} ${words}` };
+  return io.printJson({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } });
+}
+
+/** Leaves the decision to the tool, which asks at its terminal. */
+function fallBack(io: Io, why: string): ExitCode {
+  io.note(`signalbox: ${oneLine(why)} Answer here.`);
+  return exitCodes.failed;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return 'The hub did not answer in time.';
+  }
+  return describeFailure(error).message;
+}
