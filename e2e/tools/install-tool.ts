@@ -26,8 +26,11 @@ export function cacheDirectory(): string {
   return join(cache, 'signalbox', 'coding-tools');
 }
 
-function placeOf(name: ToolName): InstalledTool & { path: string } {
-  const { version, command } = tools[name];
+function placeOf(
+  name: ToolName,
+  version: string = tools[name].version,
+): InstalledTool & { path: string } {
+  const { command } = tools[name];
   const path = join(cacheDirectory(), `${name}-${version}-${process.platform}-${process.arch}`);
   const bin = join(path, 'bin');
   return { name, version, path, bin, command: join(bin, command) };
@@ -60,7 +63,7 @@ export function needTool(name: ToolName): InstalledTool {
 }
 
 /**
- * Installs a tool from npm in its exact version, with the Node that runs this and without any
+ * Installs a tool from npm in an exact version, with the Node that runs this and without any
  * script of the packages. It appears in the cache complete or not at all; a second installation at
  * the same time does no harm.
  *
@@ -68,11 +71,11 @@ export function needTool(name: ToolName): InstalledTool {
  */
 export async function installTool(
   name: ToolName,
+  version: string = tools[name].version,
 ): Promise<{ tool: InstalledTool; isNew: boolean }> {
-  const place = placeOf(name);
-  const known = findTool(name);
-  if (known !== null) return { tool: known, isNew: false };
-  const entry: ToolEntry = tools[name];
+  const place = placeOf(name, version);
+  if (existsSync(place.command)) return { tool: place, isNew: false };
+  const entry: ToolEntry = { ...tools[name], version };
   await mkdir(dirname(place.path), { recursive: true });
   const draft = await mkdtemp(`${place.path}.draft-`);
   try {
@@ -85,7 +88,13 @@ export async function installTool(
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  return { tool: needTool(name), isNew: true };
+  return { tool: place, isNew: true };
+}
+
+/** The newest version of a package, as npm has it. */
+export async function newestOf(npmPackage: string): Promise<string> {
+  const { stdout } = await runNpm(['view', npmPackage, 'version'], dirname(import.meta.dirname));
+  return stdout.trim();
 }
 
 async function installPackage(entry: ToolEntry, folder: string): Promise<void> {
@@ -93,8 +102,12 @@ async function installPackage(entry: ToolEntry, folder: string): Promise<void> {
   const kinds = entry.optional ? '--include=optional' : '--omit=optional';
   const spec = `${entry.package}@${entry.version}`;
   const args = ['install', '--prefix', folder, ...flags, 'error', kinds, spec];
-  await run(process.execPath, [await findNpm(), ...args], {
-    cwd: folder,
+  await runNpm(args, folder);
+}
+
+async function runNpm(args: readonly string[], cwd: string): Promise<{ stdout: string }> {
+  return await run(process.execPath, [await findNpm(), ...args], {
+    cwd,
     timeout: INSTALL_MS_MAX,
     killSignal: 'SIGKILL',
     // Variables of the npm that started this process are about the project.

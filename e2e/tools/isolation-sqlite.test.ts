@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { configFlag } from '../cli-process.ts';
 import { git } from '../git-clone.ts';
 import { cacheDirectory, toolMissing } from './install-tool.ts';
-import { startToolBench, type ToolBench } from './tool-bench.ts';
+import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
 import { say, shell, write } from './turns.ts';
 
 /*
@@ -102,3 +103,62 @@ for (const tool of wrapped) {
     });
   }
 }
+
+describe('a hostile command in the sandbox of the real codex', {
+  skip: toolMissing('codex'),
+}, () => {
+  let bench: ToolBench;
+  before(async () => {
+    // Its sandbox lets commands write below /tmp.
+    bench = await startToolBench(['codex'], {}, { parent: cacheDirectory() });
+  });
+  after(async () => await bench?.close());
+
+  it('writes nowhere, reaches no port, leaves nothing, and its links lead the agent nowhere', async () => {
+    const { folder, clone, hub } = bench;
+    const { home } = bench.place;
+    const result = join(folder, 'result.json');
+    writeFileSync(result, '{"outcome":"done","message":"a secret"}');
+    const port = new URL(hub.baseUrl).port;
+    const planted = [
+      folder,
+      home,
+      join(home, '.codex'),
+      clone,
+      join(clone, '.git/hooks'),
+      '/run',
+    ].map((path) => join(path, 'planted'));
+    const listen = "require('node:net').createServer().listen('/run/planted')";
+    const attack = [
+      ...planted.map((path) => `echo planted > ${path} && echo "LEAK: ${path}"`),
+      `bash -c 'echo > /dev/tcp/127.0.0.1/${port}' && echo "LEAK: port"`,
+      `timeout 5 node -e "${listen}"; [ -e /run/planted ] && echo "LEAK: socket in /run"`,
+      "(setsid env -i /bin/sh -c 'cd /; sleep 618; exit' < /dev/null > /dev/null 2>&1 &)",
+      `ln -s ${folder} folder; ln -s ${result} "$SIGNALBOX_RESULT_FILE"`,
+      'echo "it has tried"',
+    ];
+    bench.model.script({ hostile: [shell(attack.join('\n')), say('Done.')] });
+    const jobId = await bench.enqueue('Break out. [scenario hostile]');
+    const settings = { isolation: 'tool', tool: { name: 'codex', protocol: 'cli' } };
+    const line = ['agent', 'start', '--once', ...configFlag(folder, settings)];
+    const agent = await bench.machine.run(line);
+    const { job, events } = await bench.readJob(jobId);
+    const log = logOf({ job, events });
+    assert.match(agent.stdout, /Isolation +tool/);
+    // Its output is indented; the command itself is there, too.
+    assert.match(log, /^ {2}it has tried$/m);
+    assert.doesNotMatch(log, /^ {2}LEAK/m);
+    assert.deepEqual(
+      planted.filter((path) => existsSync(path)),
+      [],
+    );
+    assert.equal(job.outcomeReason?.code, 'result_file_invalid', JSON.stringify(job));
+    assert.ok(!JSON.stringify([job, events]).includes('a secret'), log);
+    assert.deepEqual(job.evidence?.executor?.isolation, {
+      ...{ rungs: ['tool'], proved: ['writes'], user: userInfo().username },
+    });
+    const left = spawnSync('pgrep', ['-f', '^sleep 618'], { encoding: 'utf8' }).stdout;
+    assert.equal(left, '');
+    bench.checkRequests();
+  });
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { configFlag } from '../cli-process.ts';
+import { processesOf } from './acp-bench.ts';
 import { toolMissing } from './install-tool.ts';
 import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
 import { hang, limit, limitedAccount, say, shell } from './turns.ts';
@@ -119,6 +120,41 @@ describe('limits of accounts and budgets under the real tool', {
     const { job } = await bench.readJob(jobId);
     assert.equal(job.outcomeReason?.code, 'budget_not_enforced', job.status);
   });
+
+  for (const [how, tool] of [
+    ['claude', { name: 'claude', protocol: 'cli', allow: ['Bash(*)'] }],
+    ['claude-acp', { name: 'claude' }],
+    ['codex', { name: 'codex', protocol: 'cli' }],
+    ['codex-acp', { name: 'codex' }],
+  ] as const) {
+    it(`${how}, a job whose model is slower than its time limit ends with all its processes`, async () => {
+      const scenario = `time-limit-${how}`;
+      // Over ACP a person would be asked about it, and Codex itself ends what a command leaves.
+      const left = how === 'claude' ? 'nohup sleep 617 > /dev/null 2>&1 & ' : '';
+      bench.model.script({ [scenario]: [shell(`${left}ls`, dear), hang()] });
+      const prompt = `Work. [scenario ${scenario}]`;
+      const jobId = await bench.enqueue(prompt, 'work', { budget: { timeLimitMs: 30_000 } });
+      const agent = startAgent(tool, '--once');
+      const ended = agent.ended.then(() => assert.fail('it ended before its model was slow'));
+      await Promise.race([bench.model.untilCalls(scenario, 2), ended]);
+      const running = processesOf(jobId).map(({ line }) => line);
+      const wanted = left === '' ? tool.name : 'sleep 617';
+      assert.ok(
+        running.some((line) => line.includes(wanted)),
+        `${running}`,
+      );
+      await agent.ended;
+      const answer = await bench.readJob(jobId);
+      const { job } = answer;
+      assert.equal(job.status, 'failed', `${agent.stdout}\n${logOf(answer)}`);
+      assert.equal(job.outcomeReason?.code, 'time_limit');
+      assert.equal(job.message, 'The job exceeded its time limit of 30 seconds.');
+      assert.ok(Number(job.usage?.inputTokens) >= 1_000, JSON.stringify(job.usage));
+      assert.equal(job.evidence?.executor?.tool, tool.name);
+      assert.match(String(job.evidence?.executor?.version), /\d+\.\d+/);
+      assert.deepEqual(processesOf(jobId), []);
+    });
+  }
 
   for (const [how, tool] of [
     ['claude', { name: 'claude', protocol: 'cli', allow: ['Bash(*)'] }],

@@ -1,10 +1,9 @@
+import { type TestedCommand, type TestedTool, testedTools } from '@signalbox/agent';
+
 /** A coding tool, an adapter that speaks ACP for one, or a judge, as the scenarios install it. */
-export interface ToolEntry {
-  /** The package of npm, in exactly this version. */
-  readonly package: string;
-  readonly version: string;
+export interface ToolEntry extends TestedTool {
   /** The name of the command, as a person has it on the PATH. */
-  readonly command: string;
+  readonly command: TestedCommand | 'conformance';
   /**
    * The program below the installation. A native binary is started directly, because the scripts
    * around it expect an installation with scripts on.
@@ -25,61 +24,42 @@ const rustTargets: Readonly<Record<string, string>> = {
 };
 const rustTarget = rustTargets[`${platform}-${arch}`] ?? 'unknown';
 
+/** Versions to try in place of the tested ones, as `claude=2.1.333 codex-acp=2.7.0`. */
+export const TRIED_VARIABLE = 'SIGNALBOX_TRIED_TOOLS';
+const tried = new Map(
+  (process.env[TRIED_VARIABLE] ?? '').split(' ').map((each) => {
+    const [command = '', version = ''] = each.split('=');
+    return [command, version];
+  }),
+);
+
+function native(command: TestedCommand, program: string): ToolEntry {
+  return { ...versioned(command), program, runs: 'native', optional: true };
+}
+
+function script(command: TestedCommand, program: string): ToolEntry {
+  const { package: name } = testedTools[command];
+  return { ...versioned(command), program: `${name}/${program}`, runs: 'node', optional: false };
+}
+
+function versioned(command: TestedCommand) {
+  const tested: TestedTool = testedTools[command];
+  return { ...tested, command, version: tried.get(command) ?? tested.version };
+}
+
 /**
- * The tools of the bench. To move to another version, change its line; npm would otherwise choose
- * the newest version that suits the running Node, which may be years old.
+ * The tools of the bench, in the versions that the agent knows (`testedTools`): npm would otherwise
+ * choose the newest version that suits the running Node, which may be years old.
  */
 export const tools = {
-  claude: {
-    package: '@anthropic-ai/claude-code',
-    version: '2.1.332',
-    command: 'claude',
-    program: `@anthropic-ai/claude-code-${platform}-${arch}/claude`,
-    runs: 'native',
-    optional: true,
-  },
-  codex: {
-    package: '@openai/codex',
-    version: '0.171.0',
-    command: 'codex',
-    program: `@openai/codex-${platform}-${arch}/vendor/${rustTarget}/bin/codex`,
-    runs: 'native',
-    optional: true,
-  },
-  opencode: {
-    package: 'opencode-ai',
-    version: '1.18.33',
-    command: 'opencode',
-    program: `opencode-${platform}-${arch}/bin/opencode`,
-    runs: 'native',
-    optional: true,
-  },
-  gemini: {
-    package: '@google/gemini-cli',
-    version: '0.61.0',
-    command: 'gemini',
-    program: '@google/gemini-cli/bundle/gemini.js',
-    runs: 'node',
-    optional: false,
-  },
+  claude: native('claude', `@anthropic-ai/claude-code-${platform}-${arch}/claude`),
+  codex: native('codex', `@openai/codex-${platform}-${arch}/vendor/${rustTarget}/bin/codex`),
+  opencode: native('opencode', `opencode-${platform}-${arch}/bin/opencode`),
+  gemini: script('gemini', 'bundle/gemini.js'),
   /** Set CLAUDE_CODE_EXECUTABLE to the program of `claude`. */
-  'claude-acp': {
-    package: '@agentclientprotocol/claude-agent-acp',
-    version: '0.101.0',
-    command: 'claude-agent-acp',
-    program: '@agentclientprotocol/claude-agent-acp/dist/index.js',
-    runs: 'node',
-    optional: false,
-  },
+  'claude-acp': script('claude-agent-acp', 'dist/index.js'),
   /** Set CODEX_PATH to the program of `codex`. */
-  'codex-acp': {
-    package: '@agentclientprotocol/codex-acp',
-    version: '2.6.0',
-    command: 'codex-acp',
-    program: '@agentclientprotocol/codex-acp/dist/index.js',
-    runs: 'node',
-    optional: false,
-  },
+  'codex-acp': script('codex-acp', 'dist/index.js'),
   /** Asks servers of the Model Context Protocol whether they keep to it. */
   'mcp-conformance': {
     package: '@modelcontextprotocol/conformance',

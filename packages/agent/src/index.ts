@@ -81,6 +81,7 @@ export {
   type PermissionPolicy,
   type PermissionRule,
 } from './executors/permissions/permission-policy.ts';
+export { type TestedCommand, type TestedTool, testedTools } from './executors/tested-tools.ts';
 export type { RepositoryMapping } from './git/git-mirror.ts';
 export type { HubClient } from './hub-client.ts';
 export { diagnoseWrap } from './isolation/isolation.ts';

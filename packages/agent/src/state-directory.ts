@@ -157,6 +157,12 @@ export async function writeFileDurably(file: string, text: string): Promise<void
   await syncDirectory(dirname(file));
 }
 
+/** Whether the disk of the agent is full, by an error of its own or by the words of git. */
+export function isDiskFull(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || /No space left on device/.test(message);
+}
+
 /** Makes a rename or removal durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r');

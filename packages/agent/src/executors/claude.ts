@@ -5,7 +5,7 @@ import { readKeptSettings } from './claude-settings.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer, SERVER_START_SECONDS } from './job-server.ts';
-import { untestedText } from './tested-versions.ts';
+import { untestedText } from './tested-tools.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const claudePermissionModes = [

@@ -5,7 +5,7 @@ import { codexServerSettings } from './codex-server.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
 import { JOB_SERVER_NAME, type JobServer } from './job-server.ts';
-import { untestedText } from './tested-versions.ts';
+import { untestedText } from './tested-tools.ts';
 import { composeToolPrompt } from './tool-prompt.ts';
 
 export const codexSandboxes = ['read-only', 'workspace-write', 'danger-full-access'] as const;

@@ -90,7 +90,7 @@ export async function isolate(
 ): Promise<{ wrap: Wrap | null; proof: Proof; isSandboxOff: boolean }> {
   const { bwrap, machine, user, clock, required } = isolation;
   const { cwd, env } = place;
-  const own = { home: join(place.privateDir, 'home'), temporary: join(place.privateDir, 'tmp') };
+  const own = privatePlaces(place.privateDir);
   const places = placesOf(machine, { ...place, own }, nameOf(executor), env);
   const wrap = bwrap === null ? null : wrapWith(bwrap, places);
   const sandbox = executor.ownSandbox?.(place.isReadOnly) ?? null;
@@ -112,6 +112,15 @@ export async function isolate(
   const isSandboxOff = wrap !== null && isDead;
   refuseBroken(proof, required, isSandboxOff);
   return { wrap, proof, isSandboxOff };
+}
+
+function privatePlaces(privateDir: string) {
+  return { home: join(privateDir, 'home'), temporary: join(privateDir, 'tmp') };
+}
+
+/** Empties the home directory and the temporary files of wrapped processes. */
+export async function emptyPrivate(privateDir: string, user: ToolUser | null): Promise<void> {
+  await renew(privatePlaces(privateDir), user);
 }
 
 async function renew(own: { home: string; temporary: string }, user: ToolUser | null) {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { parseObject } from '../executors/json-fields.ts';
 import type { LogPart } from '../executors/log-part.ts';
 import { openToolFile, ToolFileError } from '../process/tool-file.ts';
+import { isDiskFull } from '../state-directory.ts';
 import type { Redactor } from './redaction.ts';
 import { SharedActivities } from './shared-activity.ts';
 
@@ -109,6 +110,7 @@ export async function openJobLog(options: JobLogOptions): Promise<JobLog> {
 /** Writes entries to the file of a log. Text of one stream within a short time is one entry. */
 async function openPieces({ file: path, clock, bytesMax, onGrowth }: JobLogOptions) {
   const file = await open(path, 'a', 0o600);
+  let { size: sizeBytes } = await file.stat();
   let pending: PendingPiece = { stream: 'agent', text: '' };
   let lastLogSeq = 0;
   let bytesWritten = 0;
@@ -129,10 +131,22 @@ async function openPieces({ file: path, clock, bytesMax, onGrowth }: JobLogOptio
       const entry = { logSeq: lastLogSeq, message, stream, at, ...about } satisfies JobLogEntry;
       return `${JSON.stringify(entry)}\n`;
     });
-    appended = appended.then(() => file.appendFile(lines.join(''))).then(onGrowth);
+    appended = appended.then(() => append(lines.join(''))).then(onGrowth);
     // The next write or close awaits this promise and gets its error, so it is never unhandled.
     appended.catch(() => {});
     return appended;
+  }
+
+  /** A tool may have filled the disk: its job ends without these lines, and not the agent. */
+  async function append(text: string): Promise<void> {
+    try {
+      await file.appendFile(text);
+      sizeBytes += Buffer.byteLength(text);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      // Lines after the beginning of another one could not be read.
+      await file.truncate(sizeBytes);
+    }
   }
 
   function flushSoon(): void {

@@ -24,6 +24,7 @@ import { type CommitRange, countLines, makePatch } from '../git/shared-changes.t
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
 import { keepWarm, setAside } from '../git/warm-worktrees.ts';
 import type { CompleteBody } from '../hub-client.ts';
+import { emptyPrivate } from '../isolation/isolation.ts';
 import { findConflicts } from '../landing/find-conflicts.ts';
 import { landWork } from '../landing/land-work.ts';
 import type { PatchToUpload, SharedPatches } from '../loops/outbox.ts';
@@ -35,7 +36,7 @@ import { answersOf, readFates } from '../review/round-review.ts';
 import { tearDown } from '../setup/set-up.ts';
 import { addSpare } from '../setup/setup-cache.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
-import { jobDirectory } from '../state-directory.ts';
+import { isDiskFull, jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
 import { budgetLeft, findOverspent } from './job-budget.ts';
 import { openJobLog } from './job-log.ts';
@@ -115,7 +116,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     let evidence: GitEvidence = { changedFiles: [] };
     let patches: SharedPatches = {};
     try {
-      evidence = await saveWork(work, stopOf(options.signal)?.reason ?? null);
+      evidence = await saveInAnyCase(work, stopOf(options.signal)?.reason ?? null);
       ({ evidence, patches } = await shareChanges(work, evidence));
     } catch (error) {
       isKept = true;
@@ -237,6 +238,21 @@ async function readOutcome(work: JobWork, options: JobRunOptions): Promise<JobRe
     if (!(error instanceof JobFailure)) throw error;
     await work.log.note(`signalbox: ${error.message}`);
     return resultOfFailure(error);
+  }
+}
+
+/** A wrapped tool may have filled the disk with files that only it has seen: they make room. */
+async function saveInAnyCase(work: JobWork, stopped: StopReason | null): Promise<GitEvidence> {
+  try {
+    return await saveWork(work, stopped);
+  } catch (error) {
+    if (!isDiskFull(error) || !work.wrap) throw error;
+    const { isolation } = work.settings;
+    await emptyPrivate(work.directory.privateDir, isolation.user);
+    await work.log.note(
+      'signalbox: the disk was full: the temporary files of the tool are deleted.',
+    );
+    return await saveWork(work, stopped);
   }
 }
 

@@ -4,6 +4,7 @@ import type { CompleteBody } from '../hub-client.ts';
 import type { Attempt } from '../job/attempt.ts';
 import type { CommentAnswer } from '../job/tool-report.ts';
 import {
+  isDiskFull,
   readJsonFile,
   type StateDirectory,
   syncDirectory,
@@ -46,7 +47,7 @@ export interface RefusedEntry extends OutboxEntry {
 
 /** Results on disk. They survive the agent's process and stay until the hub has answered. */
 export interface Outbox {
-  /** Durable on disk when this resolves. */
+  /** Durable on disk when this resolves, unless the disk is full. */
   put(entry: OutboxEntry): Promise<void>;
   /** Oldest first. */
   list(): Promise<OutboxEntry[]>;
@@ -61,13 +62,26 @@ export interface Outbox {
 export function openOutbox(state: StateDirectory): Outbox {
   const fileOf = (entry: OutboxEntry) => join(state.outbox, `${entry.attempt.key}.json`);
 
+  /**
+   * Results for which the disk has no room. After a kill they are lost, and their jobs are done
+   * again, as if this agent had been killed before their end.
+   */
+  const inMemory = new Map<string, OutboxEntry>();
+
   async function remove(entry: OutboxEntry): Promise<void> {
+    inMemory.delete(entry.attempt.key);
     await rm(fileOf(entry), { force: true });
     await syncDirectory(state.outbox);
   }
 
   async function put(entry: OutboxEntry): Promise<void> {
-    await writeFileDurably(fileOf(entry), `${JSON.stringify(entry, null, 2)}\n`);
+    try {
+      await writeFileDurably(fileOf(entry), `${JSON.stringify(entry, null, 2)}\n`);
+      inMemory.delete(entry.attempt.key);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      inMemory.set(entry.attempt.key, entry);
+    }
   }
 
   async function keepRefused(entry: OutboxEntry, refusal: Refusal): Promise<string> {
@@ -85,7 +99,7 @@ export function openOutbox(state: StateDirectory): Outbox {
         // Only `put` writes these files; one with invalid JSON was never completed.
         names.map((name) => readJsonFile(join(state.outbox, name)) as Promise<OutboxEntry | null>),
       );
-      return entries
+      return [...entries, ...inMemory.values()]
         .filter((entry) => entry !== null)
         .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     },

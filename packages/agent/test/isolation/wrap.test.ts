@@ -1,9 +1,20 @@
 /** Tools that try to break out, under a real agent. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { type AgentOptions, createCodexExecutor, IsolationError } from '../../src/index.ts';
@@ -18,7 +29,7 @@ const isRoot = process.geteuid?.() === 0 ? false : 'only root can start a tool a
 /** Tries to reach what it must not, and says so. Run by each kind of process of a job. */
 const attack = `#!/bin/sh
 try() { if "$@" > /dev/null 2>&1; then echo "LEAK by $NAME: $*"; fi; }
-holds() { if [ -s "$1" ]; then echo "LEAK by $NAME: $1"; fi; }
+holds() { if head -c 1 "$1" 2> /dev/null | grep -q .; then echo "LEAK by $NAME: $1"; fi; }
 NAME=$1
 for file in .ssh/id .aws/credentials .config/signalbox/credentials.json src/other/.git/HEAD; do
   holds "$PLACE/home/$file"
@@ -94,6 +105,13 @@ async function makePlace(t: TestContext) {
   return { ...parts, at, options, envWith, run };
 }
 
+/** Lets another user enter a directory; the one of all tests is the owner's alone. */
+function admit(directory: string): void {
+  const parent = dirname(directory);
+  chmodSync(parent, statSync(parent).mode | 0o011);
+  chmodSync(directory, 0o711);
+}
+
 /** The processes with a text in their command lines. */
 function processesWith(text: string): string[] {
   return readdirSync('/proc')
@@ -113,7 +131,11 @@ type Parts = Awaited<ReturnType<typeof makePlace>>;
 
 /** Every kind of process of the job has tried, and none has reached anything. */
 function assertWrapped(parts: Parts, output: string): void {
-  for (const name of ['set-up', 'pre-command', 'tool', 'post-command', 'check']) {
+  assertNoLeak(parts, output, ['set-up', 'pre-command', 'tool', 'post-command', 'check']);
+}
+
+function assertNoLeak(parts: Parts, output: string, tried: readonly string[]): void {
+  for (const name of tried) {
     assert.match(output, new RegExp(`^${name} has run$`, 'm'));
   }
   assert.doesNotMatch(output, /LEAK/);
@@ -121,6 +143,23 @@ function assertWrapped(parts: Parts, output: string): void {
 }
 
 const places = ['.', 'home', 'home/src', 'state', 'state/outbox', 'clone', 'private'];
+
+/** A program that tries sockets, writes to `tried.txt` what it got, and listens until its end. */
+const listener = (socket: string) => `
+const { appendFileSync } = require('node:fs');
+const net = require('node:net');
+const say = (text) => appendFileSync('tried.txt', text + '\\n');
+const listen = (at) => new Promise((end) => net.createServer().listen(at)
+  .on('listening', () => end(at)).on('error', ({ code }) => end(code)));
+const connect = (at) => new Promise((end) => net.connect(at)
+  .on('connect', () => end('connected')).on('error', ({ code }) => end(code)));
+(async () => {
+  say('socket of the machine: ' + (await connect('${socket}')));
+  say('socket in /run: ' + (await listen('/run/signalbox-test.sock')));
+  say('socket in /tmp: ' + (await listen('${socket}')));
+  say('port: ' + (await listen(0)));
+})();
+`;
 
 /** Commands of bubblewrap without one of their parts, and the words that the agent then says. */
 const holes: Readonly<Record<string, { edit: (command: string[]) => string[]; found: RegExp }>> = {
@@ -187,7 +226,7 @@ if (bubblewrap.lack !== null) {
 
   test('a wrapped tool that runs as another user has both rungs', { skip: isRoot }, async (t) => {
     const parts = await makePlace(t);
-    for (const path of [dirname(parts.directory), parts.directory]) chmodSync(path, 0o711);
+    admit(parts.directory);
     const { result, output } = await parts.run(work, { runAs: 'daemon' });
     assertWrapped(parts, output);
     assert.equal(result.message, 'wrapped', output);
@@ -218,6 +257,85 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
     assert.equal(mode, 'danger-full-access');
     const shown = git(parts.clone, 'show', `${result.evidence.commitSha}:mode.txt`);
     assert.equal(shown, 'danger-full-access');
+  });
+
+  test('a wrapped tool reaches no socket of the machine, and its own end with the job', async (t) => {
+    const parts = await makePlace(t);
+    // As a container engine or an agent of keys listens there.
+    const socket = join('/tmp', `signalbox-test-${process.pid}.sock`);
+    const calls: string[] = [];
+    const server = createServer((one) => {
+      calls.push('called');
+      one.end();
+    }).listen(socket);
+    await once(server, 'listening');
+    t.after(() => server.close());
+    writeFileSync(parts.at('bin/listen.cjs'), listener(socket));
+    const listen = `setsid ${process.execPath} ${parts.at('bin/listen.cjs')} "$PLACE"`;
+    const { result, output } = await parts.run(
+      `${listen} & until grep -q port tried.txt 2> /dev/null; do :; done; cat tried.txt`,
+    );
+    assert.equal(result.outcome, 'done', output);
+    assert.match(output, /socket of the machine: ENOENT/);
+    assert.match(output, /socket in \/run: \/run\/signalbox-test\.sock$/m);
+    assert.deepEqual(calls, []);
+    assert.ok(!readdirSync('/run').includes('signalbox-test.sock'));
+    assert.deepEqual(processesWith(parts.at('')), []);
+  });
+
+  test('links of a wrapped tool to what it cannot see lead the agent nowhere', async (t) => {
+    const parts = await makePlace(t);
+    const secret = parts.at('private/token');
+    const said = '{"outcome":"done","message":"a secret"}';
+    writeFileSync(secret, said);
+    const plant = [
+      'ln -s "$PLACE/private" ~/private; ln -s "$PLACE/private" /tmp/private',
+      'ln -s "$PLACE/private" folder; ln -s "$PLACE/private/token" token',
+      'ln -s "$PLACE/private/token" "$SIGNALBOX_RESULT_FILE"',
+    ];
+    const { result, output } = await parts.run(plant.join('; '));
+    assert.equal(result.outcomeReason?.code, 'result_file_invalid', output);
+    assert.ok(!JSON.stringify([result, output]).includes('a secret'), output);
+    assert.equal(readFileSync(secret, 'utf8'), said);
+    assert.deepEqual(readdirSync(parts.at('private')), ['token']);
+    assert.equal(git(parts.clone, 'status', '--porcelain'), '');
+    assert.deepEqual(readdirSync(parts.at('state/jobs')), [], 'the places of the job are deleted');
+  });
+
+  test('a wrapped tool that fills the disk ends with its job, and not the agent', {
+    skip: isRoot,
+  }, async (t) => {
+    const parts = await makePlace(t);
+    const stateDir = mkdtempSync(join(tmpdir(), 'signalbox-full-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', stateDir]);
+    t.after(() => {
+      execFileSync('umount', [stateDir]);
+      rmdirSync(stateDir);
+    });
+    // The prompt says where.
+    const command = 'at=$(cat); echo work > work.txt; cat /dev/zero > "$(eval echo $at)/filled"';
+    const repositories = [{ repoId, path: parts.clone }];
+    const plain = { hooksDir: undefined, repositories };
+    const agent = await parts.start(command, parts.options({ stateDir, ...plain }));
+    const run = async (prompt: string) => {
+      const held = parts.hub.enqueue({ repoId, prompt });
+      await parts.hub.until('the result', () => held.accepted !== null, 60_000);
+      return resultOf(held);
+    };
+    for (const place of ['/tmp', '~']) {
+      const { outcomeReason, evidence } = await run(place);
+      assert.equal(outcomeReason?.code, 'exit_1', JSON.stringify(outcomeReason));
+      assert.match(String(outcomeReason?.summary), /No space left on device/);
+      assert.deepEqual(
+        evidence.changedFiles,
+        ['work.txt'],
+        'its files are deleted, its work is not',
+      );
+    }
+    const inWorktree = await run('.');
+    assert.equal(inWorktree.outcomeReason?.code, 'evidence_failed');
+    assert.match(String(inWorktree.outcomeReason?.summary), /no space left .* kept in /i);
+    await agent.drain();
   });
 
   test('a wrapped tool that is stopped has time to end, and what ignores that is killed', async (t) => {
@@ -285,6 +403,40 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
     });
   }
 }
+
+test('a tool of another user reaches nothing of the agent, and nothing of it is left', {
+  skip: isRoot,
+}, async (t) => {
+  const parts = await makePlace(t);
+  // As a person keeps them who lets another user in.
+  admit(parts.directory);
+  for (const path of [parts.clone, parts.at('home'), parts.at('private')]) chmodSync(path, 0o700);
+  const socket = join(tmpdir(), `signalbox-user-${process.pid}.sock`);
+  const clean = () => {
+    for (const path of ['/tmp/planted-by-a-tool', socket]) rmSync(path, { force: true });
+  };
+  clean();
+  t.after(clean);
+  writeFileSync(parts.at('bin/listen.cjs'), listener(socket));
+  const command = [
+    'attack tool',
+    'echo run > /run/planted && echo "LEAK by tool: /run"',
+    `setsid ${process.execPath} ${parts.at('bin/listen.cjs')} "$PLACE" &`,
+    'until grep -q port tried.txt 2> /dev/null; do :; done; cat tried.txt',
+    'ln -s "$PLACE/private" folder; ln -s "$PLACE/private/token" token',
+    'ln -s "$PLACE/private/token" "$SIGNALBOX_RESULT_FILE"',
+  ];
+  const more = { runAs: 'daemon', isolation: 'user', env: parts.envWith(null) } as const;
+  const { result, output } = await parts.run(command.join('\n'), more);
+  assert.match(output, /^port: 0$/m, 'it has listened');
+  assertNoLeak(parts, output, ['set-up', 'pre-command', 'tool', 'post-command']);
+  assert.equal(result.outcomeReason?.code, 'result_file_invalid', output);
+  assert.ok(!JSON.stringify([result, output]).includes('a secret'), output);
+  assert.deepEqual(result.evidence.executor.isolation, {
+    ...{ rungs: ['user'], proved: ['agent-files', 'processes'], user: 'daemon' },
+  });
+  assert.deepEqual(processesWith(parts.at('')), []);
+});
 
 test('without bubblewrap, a wrap that is asked for is refused before a job is claimed', async (t) => {
   const parts = await makePlace(t);

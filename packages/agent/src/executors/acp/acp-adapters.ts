@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { testedVersions } from '../tested-versions.ts';
+import { packageOf, testedTools } from '../tested-tools.ts';
 
 /** A package of npm through which a coding tool speaks the Agent Client Protocol. */
 export interface AcpAdapter {
@@ -22,8 +22,8 @@ const adapterOf = (
   sizeMb: number,
 ) => ({
   ...{ tool, sizeMb },
-  package: `@agentclientprotocol/${name}@${testedVersions[name]}`,
-  program: `@agentclientprotocol/${name}/dist/index.js`,
+  package: packageOf(name),
+  program: `${testedTools[name].package}/dist/index.js`,
 });
 
 /** By the name of the tool. Other tools speak the protocol themselves. */

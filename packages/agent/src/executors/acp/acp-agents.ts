@@ -1,6 +1,6 @@
 import { ExecutorMissingError } from '../executor.ts';
 import { findOnPath } from '../find-on-path.ts';
-import { type TestedCommand, testedVersions } from '../tested-versions.ts';
+import { packageOf, type TestedCommand } from '../tested-tools.ts';
 import { findAdapter } from './acp-adapters.ts';
 import {
   claudeSessionMeta,
@@ -67,8 +67,7 @@ interface AcpAgentRow extends Omit<AcpAgent, 'env'> {
   toolVariable?: { name: string; tool: string };
 }
 
-const installOf = (npmPackage: string, command: TestedCommand) =>
-  `npm install --global ${npmPackage}@${testedVersions[command]}`;
+const installOf = (command: TestedCommand) => `npm install --global ${packageOf(command)}`;
 
 /** The tools known by name. Adapters change weekly, so the versions that were tested are named. */
 const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
@@ -81,7 +80,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     commands: ['claude-agent-acp', 'claude'],
     // Each would be a model call of its own that no person reads.
     env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false' },
-    install: installOf('@agentclientprotocol/claude-agent-acp', 'claude-agent-acp'),
+    install: installOf('claude-agent-acp'),
     toolVariable: { name: 'CLAUDE_CODE_EXECUTABLE', tool: 'claude' },
     showsServerEnv: true,
     costLimit: 'session',
@@ -103,7 +102,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     cwdOf: codexCwd,
     tellsFailures: true,
     takesCodexConfig: true,
-    install: installOf('@agentclientprotocol/codex-acp', 'codex-acp'),
+    install: installOf('codex-acp'),
     toolVariable: { name: 'CODEX_PATH', tool: 'codex' },
     loginHint: 'Run codex login on this machine.',
   },
@@ -116,7 +115,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     ...opencodeModes,
     envOf: opencodeEnv,
     commands: ['opencode'],
-    install: installOf('opencode-ai', 'opencode'),
+    install: installOf('opencode'),
     loginHint: 'Run opencode auth login on this machine.',
   },
   gemini: {
@@ -129,7 +128,7 @@ const knownAgents: Readonly<Record<string, AcpAgentRow>> = {
     // Its owner trusts the repository then: hooks and settings in there take effect as well.
     serversNeed: 'GEMINI_CLI_TRUST_WORKSPACE',
     noise: /^(\[STARTUP\] |Ripgrep is not available|Could not find promptId in context )/,
-    install: installOf('@google/gemini-cli', 'gemini'),
+    install: installOf('gemini'),
     loginHint: 'Run gemini on this machine and log in.',
   },
 };

@@ -8,7 +8,7 @@ import type { ConversationHost } from '../conversation.ts';
 import type { Executor, ExecutorReport } from '../executor.ts';
 import { JOB_SERVER_NAME, type JobServer, serverVariables } from '../job-server.ts';
 import { createPermissionPolicy, type PermissionPolicy } from '../permissions/permission-policy.ts';
-import { readVersions } from '../tested-versions.ts';
+import { readVersions } from '../tested-tools.ts';
 import type { ToolFailure } from '../tool-failure.ts';
 import { composeToolPrompt } from '../tool-prompt.ts';
 import { type AcpAgent, acpAgentNames, findAcpAgent } from './acp-agents.ts';
