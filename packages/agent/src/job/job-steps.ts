@@ -10,7 +10,7 @@ import { ProcessStartError } from '../process/process-run.ts';
 import { environmentOf, giveToUser, showToUser } from '../process/tool-user.ts';
 import { openReviewed } from '../review/reviewed-commit.ts';
 import { openReview } from '../review/round-review.ts';
-import { findSetupCommit } from '../setup/committed-setup.ts';
+import { findConfiguredCommit } from '../setup/committed-setup.ts';
 import { setUp } from '../setup/set-up.ts';
 import { downloadAttachments } from './download-attachments.ts';
 import { describeBase, findJobBase } from './job-base.ts';
@@ -152,7 +152,7 @@ async function checkOut(work: JobWork): Promise<void> {
   const { repository, settings, signal } = work;
   const mirror = mirrorOf(settings.state, repository);
   const base = await refreshMirror(mirror, repository, settings.toolUser, signal);
-  await findSetupCommit(work, mirror, base);
+  await findConfiguredCommit(work, mirror, base);
   const { worktree: path, evidenceDir } = work.directory;
   const user = settings.toolUser;
   const round = (await openRound(work, base.sha)) ?? (await openReviewed(work, mirror));

@@ -107,8 +107,8 @@ export interface JobWork {
   isSandboxOff?: boolean;
   /** How they are kept from the machine. */
   proof?: Proof;
-  /** The commit whose `.signalbox/setup.json` counts, if the person allows that. */
-  setupSha?: string;
+  /** The commit of the configured branch, if the person allows files of it to say what runs. */
+  configuredSha?: string;
   /** Its set-up in force; absent before. */
   setup?: SetupOptions;
   /** The kept folders that its set-up uses. */

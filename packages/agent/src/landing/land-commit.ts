@@ -278,7 +278,8 @@ async function prove(
   await isolateJob(work);
   await setUp(work, true);
   await runPreCommandHook(work);
-  const { checks, gaps } = await proveCommit(work, work.worktree, startSha, resultSha);
+  const range = { baseSha: startSha, commitSha: resultSha };
+  const { checks, gaps } = await proveCommit(work, work.worktree, range, startSha);
   const shown = gaps.map((gap) => work.redactor.redact(gap).slice(0, 900));
   found.evidence = {
     verdict: judge(checks, gaps),

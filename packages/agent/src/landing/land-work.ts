@@ -1,5 +1,5 @@
 import type { EvidenceCheck, Verdict } from '@signalbox/contract';
-import { GitError } from '../git/git.ts';
+import { askGit, GitError } from '../git/git.ts';
 import { type GitEvidence, listDifferences } from '../git/git-evidence.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import type { JobWork } from '../job/job-work.ts';
@@ -33,7 +33,9 @@ export async function landWork(
   const { worktree, redactor } = work;
   const { commitSha } = evidence;
   if (work.isReadOnly || worktree === undefined || commitSha === undefined) return null;
-  const { checks, gaps } = await proveCommit(work, worktree, worktree.baseSha, commitSha);
+  const checksSha = await findChecksCommit(work, worktree);
+  const range = { baseSha: worktree.baseSha, commitSha };
+  const { checks, gaps } = await proveCommit(work, worktree, range, checksSha);
   const pushed = await publish(work, evidence, { checks, gaps });
   const shown = gaps.map((gap) => fitText(redactor.redact(gap), GAP_BYTES_MAX));
   for (const gap of shown) await work.log.note(`signalbox: not proved: ${gap}`);
@@ -46,19 +48,32 @@ export async function landWork(
 }
 
 /**
+ * The newest commit of the configured branch that the work builds on. A later round, or a job that
+ * builds on another, begins with commits of tools, which do not choose what proves their work.
+ */
+async function findChecksCommit(
+  { configuredSha }: JobWork,
+  { mirror, baseSha }: Worktree,
+): Promise<string> {
+  if (configuredSha === undefined) return baseSha;
+  const git = { gitDir: mirror.gitDir, isAfterTool: true } as const;
+  return (await askGit(['merge-base', baseSha, configuredSha], git)) ?? configuredSha;
+}
+
+/**
  * Runs the checks on the files of a worktree, which are those of a commit.
  *
- * @param baseSha the commit whose list of checks counts.
+ * @param checksSha the commit whose list of checks counts.
  */
 export async function proveCommit(
   work: JobWork,
   worktree: Worktree,
-  baseSha: string,
-  commitSha: string,
+  { baseSha, commitSha }: { baseSha: string; commitSha: string },
+  checksSha: string,
 ): Promise<{ checks: EvidenceCheck[]; gaps: string[] }> {
   const gaps: string[] = [];
   const { landing = {} } = work.repository;
-  const commands = await chooseChecks(landing, { ...worktree, baseSha }, gaps);
+  const commands = await chooseChecks(landing, { ...worktree, baseSha: checksSha }, gaps);
   if (commands.length > 0) gaps.push(...(await findDifferences(worktree, commitSha)));
   work.env = { ...work.env, SIGNALBOX_BASE_SHA: baseSha, SIGNALBOX_COMMIT_SHA: commitSha };
   const checks: EvidenceCheck[] = [];

@@ -17,8 +17,8 @@ export class ChecksFileError extends Error {
 }
 
 /**
- * Reads the checks of a repository from the commit that a job began with: the tool cannot change
- * that commit, so it cannot choose what proves its work.
+ * Reads the checks of a repository from a commit that no tool can change, so that none chooses what
+ * proves its work.
  *
  * @returns no checks if the commit has no such file.
  * @throws {ChecksFileError}

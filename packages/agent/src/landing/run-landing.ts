@@ -8,7 +8,7 @@ import { isBranchOf, isCommit, readBuildsOn } from '../job/round.ts';
 import { fitText } from '../job/text-limits.ts';
 import { sessionPath } from '../job/tool-session.ts';
 import { removeToolTree } from '../process/tool-file.ts';
-import { findSetupCommit } from '../setup/committed-setup.ts';
+import { findConfiguredCommit } from '../setup/committed-setup.ts';
 import { tearDown } from '../setup/set-up.ts';
 import type { ApprovedWork, Landing } from './approved-work.ts';
 import { chooseBase } from './base-branch.ts';
@@ -77,7 +77,7 @@ async function land(work: JobWork, found: Landing): Promise<string> {
   const approved = await readApproved(work);
   const mirror = mirrorOf(settings.state, repository);
   const begin = await refreshMirror(mirror, repository, settings.toolUser, signal);
-  await findSetupCommit(work, mirror, begin);
+  await findConfiguredCommit(work, mirror, begin);
   const base = await chooseBase(repository);
   if (base === null) {
     const why = 'The clone has no default branch, and landing.into is not set';

@@ -5,18 +5,19 @@ import { SetupFileError } from './setup-files.ts';
 import { SETUP_FILE, type SetupSteps } from './setup-options.ts';
 
 /**
- * Finds the commit whose set-up counts: that of the branch that the person has configured. One that
- * a job names may be of a tool, and so may be the commit that it builds on.
+ * Finds the commit whose set-up and checks count: that of the branch that the person has configured.
+ * One that a job names may be of a tool, and so may be the commit that it builds on.
  */
-export async function findSetupCommit(
+export async function findConfiguredCommit(
   work: JobWork,
   mirror: Mirror,
   base: MirrorBase,
 ): Promise<void> {
   const { repository, configured, signal } = work;
-  if (configured.setup?.readSteps === undefined) return;
+  const { setup, landing } = configured;
+  if (setup?.readSteps === undefined && landing?.repositoryChecks !== true) return;
   const own = repository === configured ? base : await resolveBase(mirror, configured, signal);
-  work.setupSha = own.sha;
+  work.configuredSha = own.sha;
 }
 
 /**
@@ -27,13 +28,17 @@ export async function findSetupCommit(
 export async function readCommittedSteps(
   work: JobWork,
 ): Promise<{ steps: SetupSteps; blob: string | null }> {
-  const { settings, configured, setupSha, log } = work;
+  const { settings, configured, configuredSha, log } = work;
   const readSteps = configured.setup?.readSteps;
   const none = { steps: {}, blob: null };
-  if (readSteps === undefined || setupSha === undefined) return none;
-  const commit = setupSha.slice(0, 12);
+  if (readSteps === undefined || configuredSha === undefined) return none;
+  const commit = configuredSha.slice(0, 12);
   try {
-    const file = await readCommitFile(mirrorOf(settings.state, configured), setupSha, SETUP_FILE);
+    const file = await readCommitFile(
+      mirrorOf(settings.state, configured),
+      configuredSha,
+      SETUP_FILE,
+    );
     if (file === null) {
       await log.note(`signalbox: commit ${commit} has no ${SETUP_FILE}.`);
       return none;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { BuildsOn, Job } from '@signalbox/contract';
@@ -47,8 +48,11 @@ async function setup(t: TestContext, landing: LandingOptions = {}) {
 }
 
 function parts({ evidence }: Job) {
-  const { baseSha, changedFiles } = evidence ?? {};
-  return { baseSha, changedFiles, buildsOn: evidence?.buildsOn as BuildsOn };
+  const { baseSha, changedFiles, checks } = evidence ?? {};
+  return {
+    ...{ baseSha, changedFiles, checks: checks as { exitCode: number }[] | undefined },
+    buildsOn: evidence?.buildsOn as BuildsOn,
+  };
 }
 
 test('a job begins with the commit of the job that it depends on', async (t) => {
@@ -192,4 +196,22 @@ test('a branch that no machine has is named, and tried three times', async (t) =
   const jobId = await h.add('true', { base: 'relaese' });
   await h.untilEvent(jobId, 'failed');
   assert.match(await h.output(jobId), /has no commit named relaese/);
+});
+
+test('the checks of a repository are never those of a tool that a job builds on', async (t) => {
+  const h = await setup(t, { repositoryChecks: true });
+  const listing = (command: string) =>
+    `mkdir -p .signalbox; echo '{"checks": [{"name": "tests", "command": "${command}"}]}' > .signalbox/checks.json`;
+  execFileSync('sh', ['-c', `${listing('exit 9')}; git add .; git commit -qm Checks`], {
+    cwd: h.clone,
+  });
+  await h.start();
+  const forged = await h.make(listing('true'));
+  const dependent = await h.make('echo 2 > two.txt', { dependsOn: [forged.jobId] });
+  for (const { checks } of [forged, dependent]) {
+    assert.deepEqual(
+      checks?.map(({ exitCode }) => exitCode),
+      [9],
+    );
+  }
 });
