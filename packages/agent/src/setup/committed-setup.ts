@@ -5,8 +5,8 @@ import { SetupFileError } from './setup-files.ts';
 import { SETUP_FILE, type SetupSteps } from './setup-options.ts';
 
 /**
- * Finds the commit whose set-up and checks count: that of the branch that the person has configured.
- * One that a job names may be of a tool, and so may be the commit that it builds on.
+ * Finds the commit whose set-up and checks count: that of the branch that the person has
+ * configured. One that a job names may be of a tool, and so may be the commit that it builds on.
  */
 export async function findConfiguredCommit(
   work: JobWork,
