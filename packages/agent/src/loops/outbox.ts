@@ -99,9 +99,11 @@ export function openOutbox(state: StateDirectory): Outbox {
         // Only `put` writes these files; one with invalid JSON was never completed.
         names.map((name) => readJsonFile(join(state.outbox, name)) as Promise<OutboxEntry | null>),
       );
-      return [...entries, ...inMemory.values()]
+      const onDisk = entries
         .filter((entry) => entry !== null)
-        .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+        .filter(({ attempt }) => !inMemory.has(attempt.key));
+      const all = [...onDisk, ...inMemory.values()];
+      return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     },
     remove,
     async refuse(entry, refusal, logFile) {
