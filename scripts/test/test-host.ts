@@ -14,6 +14,7 @@ const pollMs = 5;
 
 /** At the end of the last file: the start of the process counts for its first one. */
 let countedMs = 0;
+let isRunning = false;
 
 // node:test would only set the exit code, and the test that waits for what failed would hang.
 for (const kind of ['uncaughtException', 'unhandledRejection']) {
@@ -29,8 +30,13 @@ for (const kind of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 process.on('message', ({ file }: TestOrder) => void run(file));
+process.on('disconnect', () => {
+  // The run was killed. Its test may wait for ever, and so may the processes that it has started.
+  if (isRunning) process.kill(-process.pid, 'SIGKILL');
+});
 
 async function run(file: string): Promise<void> {
+  isRunning = true;
   const before = { env: { ...process.env }, folder: process.cwd(), open: listOpen() };
   const reported = endOfSuite();
   await declareTracked(() =>
@@ -46,6 +52,7 @@ async function run(file: string): Promise<void> {
   // The time of a process whose parent was killed is lost.
   const processorMs = Math.max(readProcessorMs() - countedMs, 0);
   countedMs += processorMs;
+  isRunning = false;
   process.send?.({ kind: 'finished', traces, processorMs } satisfies TestEvent);
 }
 
