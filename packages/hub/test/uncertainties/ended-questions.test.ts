@@ -78,7 +78,7 @@ for (const [end, act] of Object.entries(ends)) {
       h.answerBody(asked.ids[0] ?? ''),
       'ALREADY_RESOLVED',
     );
-    assert.match(late.message, /^The end of its job or session dismissed it/);
+    assert.match(late.message, /^The end of its job dismissed it/);
     assert.deepEqual(await h.applications(), []);
   });
 }
