@@ -78,6 +78,15 @@ export const keptRows: Readonly<Record<string, KeptRow>> = {
     cells: ['**open**', '**open**', '**open**; no sockets below `/run` and `/tmp`'],
     finds: { network: everywhere('yes'), socket: ['yes', 'yes', 'no'] },
   },
+  'the disk of the agent': {
+    cells: [
+      'may be filled: the job fails and says so, and the agent continues while it can write',
+      'the same',
+      'the same; its home directory and temporary files are deleted first',
+    ],
+    // It needs a disk of its own: the test of a wrap in `packages/agent/test/isolation/` has one.
+    finds: {},
+  },
   'processes that it leaves': {
     cells: [
       'may continue, if they leave session, parent and directory',
