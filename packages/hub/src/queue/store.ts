@@ -43,6 +43,12 @@ export function readLaneHead(
   );
 }
 
+const selectLaneHeads = `SELECT ${columnsOf('e', 'queue_entries')} FROM json_each(?) AS lanes
+  JOIN queue_entries AS e ON e.workspace_id = ? AND e.entry_id = (
+    SELECT h.entry_id FROM queue_entries AS h
+    WHERE h.workspace_id = ? AND h.lane_id = lanes.value AND h.hold = 'ready'
+    ORDER BY h.sort_key, h.entry_id LIMIT 1)`;
+
 /** The next ready entry of each of some lanes, in no particular order. */
 export function readLaneHeads(
   reader: Reader,
@@ -50,14 +56,7 @@ export function readLaneHeads(
   laneIds: readonly string[],
 ): Promise<Entry[]> {
   if (laneIds.length === 0) return Promise.resolve([]);
-  return reader.allSql<Entry>(
-    `SELECT ${columnsOf('e', 'queue_entries')} FROM json_each(?) AS lanes
-     JOIN queue_entries AS e ON e.workspace_id = ? AND e.entry_id = (
-       SELECT h.entry_id FROM queue_entries AS h
-       WHERE h.workspace_id = ? AND h.lane_id = lanes.value AND h.hold = 'ready'
-       ORDER BY h.sort_key, h.entry_id LIMIT 1)`,
-    [JSON.stringify(laneIds), workspaceId, workspaceId],
-  );
+  return reader.allSql<Entry>(selectLaneHeads, [JSON.stringify(laneIds), workspaceId, workspaceId]);
 }
 
 /** Whether any of some lanes has a pending entry, ready or on hold. */
