@@ -84,9 +84,19 @@ export function mirrorOf(state: StateDirectory, repository: RepositoryMapping): 
   };
 }
 
+/** The last refresh of a mirror: when it began, and what it found. */
+interface Refresh {
+  beganMs: number;
+  /** The first commit of a clone that has none; null: it has some. */
+  emptySha: string | null;
+}
+
+const refreshes = new Map<string, Refresh>();
+
 /**
- * Updates the mirror and returns the commit that a job starts from. Throws `GitError` with a
- * message for the person when the clone is not usable.
+ * Updates the mirror and returns the commit that a job starts from. Jobs that wait for their turn
+ * at the same time share one refresh: it need only begin after the job asks. Throws `GitError`
+ * with a message for the person when the clone is not usable.
  */
 export async function refreshMirror(
   mirror: Mirror,
@@ -94,11 +104,19 @@ export async function refreshMirror(
   toolUser: ToolUser | null,
   signal?: AbortSignal,
 ): Promise<MirrorBase> {
-  return await withMirror(mirror, async () => {
-    const base = await refresh(mirror, repository, signal);
+  const askedMs = performance.now();
+  const key = `${mirror.gitDir} ${repository.fetchOrigin === true}`;
+  const { emptySha } = await withMirror(mirror, async () => {
+    const last = refreshes.get(key);
+    if (last !== undefined && last.beganMs > askedMs) return last;
+    const beganMs = performance.now();
+    const current = { beganMs, emptySha: await refresh(mirror, repository, signal) };
     await showObjects(mirror, toolUser);
-    return base;
+    refreshes.set(key, current);
+    return current;
   });
+  if (emptySha !== null) return { sha: emptySha, branch: null };
+  return await resolveBase(mirror, repository, signal);
 }
 
 /** The tool borrows the objects, and may read nothing else of the mirror. */
@@ -110,11 +128,12 @@ async function showObjects(mirror: Mirror, toolUser: ToolUser | null): Promise<v
   await admitUser(mirror.gitDir, toolUser);
 }
 
+/** @returns the first commit of a clone that has none; null: it has some. */
 async function refresh(
   mirror: Mirror,
   repository: RepositoryMapping,
   signal?: AbortSignal,
-): Promise<MirrorBase> {
+): Promise<string | null> {
   const root = await findCloneRoot(mirror.clonePath);
   await createMirror(mirror, signal);
   const fetch = ['fetch', '--quiet', '--prune', '--no-tags', '--update-shallow'];
@@ -130,11 +149,11 @@ async function refresh(
       throw new GitError(`${mirror.clonePath}: ${why}.`, null, undefined);
     }
     await copySettings(mirror, signal);
-    return { sha: await beginHistory(mirror, signal), branch: null };
+    return await beginHistory(mirror, signal);
   }
   await copySettings(mirror, signal);
   if (repository.fetchOrigin) await fetchOrigin(mirror, signal);
-  return await resolveBase(mirror, repository, signal);
+  return null;
 }
 
 /** Whether the clone has no commits but those of jobs, and none is asked for. */

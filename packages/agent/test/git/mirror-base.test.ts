@@ -51,6 +51,18 @@ test('jobs begin with the default branch of the origin, not with what is checked
   assert.deepEqual(await refresh(), { sha: fetched, branch: 'main' });
 });
 
+test('jobs that begin at the same time share a refresh that begins after they ask', async (t) => {
+  const { clone, commit, refresh } = await setup(t);
+  await refresh();
+  for (const message of ['One more', 'And one more']) {
+    const made = commit(clone, message);
+    const found = await Promise.all([refresh(), refresh(), refresh(), refresh()]);
+    assert.deepEqual(found, Array(4).fill({ sha: made, branch: 'main' }));
+  }
+  const [main, ofOrigin] = await Promise.all([refresh(), refresh({ baseRef: 'origin/main' })]);
+  assert.notEqual(main.sha, ofOrigin.sha, 'each has the base that it asks for');
+});
+
 test('without an origin, jobs begin with the branch that is checked out', async (t) => {
   const { clone, commit, refresh, landsIn } = await setup(t);
   git(clone, 'remote', 'remove', 'origin');
