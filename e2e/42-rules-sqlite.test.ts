@@ -85,6 +85,7 @@ describe('an answer that becomes a rule', { skip: browserMissing }, () => {
       const [past, first] = [await ask(tool, 'migrate', 'one'), await ask(tool, 'migrate', 'two')];
       const page = await visit(screen);
       await page.goto(`/w/${owner.workspaceSlug}/inbox/${first}`);
+      await page.getByRole('radio', { name: 'Refuse, and say why' }).waitFor();
       await page.getByRole('radio', { name: 'Yes' }).check();
       await page.getByRole('button', { name: /^Answer “Yes”/ }).click();
       // After the five seconds in which an answer can be undone.

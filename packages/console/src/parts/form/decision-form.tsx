@@ -147,6 +147,7 @@ function useAnswerForm(uncertainty: Uncertainty) {
     id,
     submitRef,
     choices,
+    otherLabel: otherLabelOf(uncertainty),
     picked,
     places,
     text,
@@ -175,6 +176,12 @@ function useAnswerForm(uncertainty: Uncertainty) {
       return supersede ? 'Replace the answer' : 'Answer';
     },
   };
+}
+
+/** A tool that asks whether it may act takes words of one's own as a refusal, and reads them. */
+function otherLabelOf({ session, action }: Uncertainty): string {
+  const isPermission = session !== undefined || action !== undefined;
+  return isPermission ? 'Refuse, and say why' : 'Another answer';
 }
 
 /** The recommended answer; the text field where nothing else is offered. */
@@ -252,7 +259,7 @@ function ChoiceCard({ form, place, number, choice, children }: ChoiceCardProps) 
           className="mt-0.5 size-4 shrink-0 accent-accent-fill outline-none"
         />
         <span className="flex min-w-0 grow flex-wrap items-center gap-x-2 gap-y-1 font-medium wrap-anywhere">
-          {choice ? choice.label : 'Another answer'}
+          {choice ? choice.label : form.otherLabel}
           {choice?.isRecommended && <Mark tone="accent">Recommended</Mark>}
           {choice?.isAssumed && <Mark tone="plain">Assumed by the agent</Mark>}
         </span>
