@@ -30,6 +30,7 @@ import {
   type SealedTarget,
   sealTarget,
 } from './target.ts';
+import { passQuestionsOn } from './turns.ts';
 import { arePushKeys } from './web-push.ts';
 
 type PutInput = RequestInput<typeof consoleEndpoints.notificationChannels.put.request>;
@@ -203,6 +204,7 @@ export function removeChannel(
     await deleteChannel(tx, row);
     const end = { state: 'failed' as const, failure: 'The channel was removed.' };
     await endWaiting(tx, { workspace_id: workspaceId, channel_id: channelId }, end);
+    await passQuestionsOn(tx, workspaceId, personId);
     const action = 'notification-channel.remove';
     await appendAudit(tx, { workspaceId, actor: personId, action, subject: channelId });
   });

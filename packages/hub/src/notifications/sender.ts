@@ -21,6 +21,7 @@ import {
   updateChannelState,
 } from './store.ts';
 import { openTarget } from './target.ts';
+import { isOfSession, passQuestionOn, readAbsences } from './turns.ts';
 import { lookAtWaits } from './waiting-jobs.ts';
 import { type VapidKeys, vapidKeysOf } from './web-push.ts';
 
@@ -43,7 +44,7 @@ const ATTEMPT_MS = 60_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_MS_MAX = 15 * 60_000;
 const NO_MAIL = 'The operator of the hub has unset SVC_SMTP_URL: it sends no mail now.';
-/** A question that is a day old is seen at the console, or not at all. */
+/** A message that was due a day ago is seen at the console, or not at all. */
 const GIVEN_UP_MS = 24 * 60 * 60_000;
 
 /**
@@ -151,6 +152,7 @@ export class NotificationSender {
 
   async #send(found: NotificationRow): Promise<void> {
     const { database } = this.#deps;
+    if (await this.#isPassedOn(found)) return;
     const held = await this.#findHold(found);
     if (held !== null) {
       await database.write(found.workspace_id, (tx) => holdNotification(tx, found, held));
@@ -170,7 +172,11 @@ export class NotificationSender {
     // The hub stops: after its start, or on another hub, the attempt is made again.
     if (delivery.kind === 'again' && this.#stop.signal.aborted) return;
     await database.write(row.workspace_id, async (tx) => {
-      await recordAttempt(tx, row, outcomeOf(row, delivery, tx.nowMs));
+      const outcome = outcomeOf(row, delivery, tx.nowMs);
+      await recordAttempt(tx, row, outcome);
+      if (outcome.state === 'failed' && row.event === 'decision') {
+        await passQuestionOn(tx, row.workspace_id, row.subject_id);
+      }
       if (channel === undefined) return;
       const failure = delivery.kind === 'delivered' ? null : delivery.failure;
       const stopped = delivery.kind === 'gone' ? tx.nowMs : null;
@@ -178,6 +184,16 @@ export class NotificationSender {
         await updateChannelState(tx, channel, { failure, stopped_at: stopped });
       }
     });
+  }
+
+  /** Whether the next person is told of a question instead, because this one is absent. */
+  async #isPassedOn(row: NotificationRow): Promise<boolean> {
+    const { workspace_id: workspaceId, subject_id: subjectId, person_id: personId } = row;
+    if (row.event !== 'decision' || isOfSession(row)) return false;
+    const { database } = this.#deps;
+    if (!(await readAbsences(database.reader, workspaceId, [personId])).has(personId)) return false;
+    await database.write(workspaceId, (tx) => passQuestionOn(tx, workspaceId, subjectId));
+    return true;
   }
 
   /** The quiet hours of the person, in which only what cannot wait is sent; null: send it. */
@@ -229,7 +245,7 @@ function outcomeOf(
     return { state: 'sent', due_at: null, failure: null, ended_at: nowMs };
   }
   const { failure } = delivery;
-  if (delivery.kind === 'again' && nowMs - row.created_at < GIVEN_UP_MS) {
+  if (delivery.kind === 'again' && nowMs - row.turn_at < GIVEN_UP_MS) {
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** row.attempts, RETRY_MS_MAX);
     const due_at = nowMs + Math.max(delayMs, delivery.afterMs);
     return { state: 'waiting', due_at, failure, ended_at: null };

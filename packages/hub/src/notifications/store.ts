@@ -76,7 +76,7 @@ export function listDue(
   );
 }
 
-/** The newest notifications of an event. */
+/** The notifications of an event, in the order of their turns. */
 export function listOfSubject(
   reader: Reader,
   workspaceId: string,
@@ -84,9 +84,47 @@ export function listOfSubject(
 ): Promise<NotificationRow[]> {
   return reader.allSql<NotificationRow>(
     `SELECT ${allColumns.notifications} FROM notifications
-     WHERE workspace_id = ? AND subject_id = ? ORDER BY notification_id DESC LIMIT ?`,
+     WHERE workspace_id = ? AND subject_id = ? ORDER BY turn_at, notification_id LIMIT ?`,
     [workspaceId, subjectId, NOTIFICATIONS_LISTED_MAX],
   );
+}
+
+/** All notifications of a decision. */
+export function listOfDecision(
+  reader: Reader,
+  workspaceId: string,
+  subjectId: string,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND subject_id = ? AND event = 'decision'
+     ORDER BY turn_at, notification_id`,
+    [workspaceId, subjectId],
+  );
+}
+
+/** The decisions of which a person was told, or is to be told, and somebody else waits to be. */
+export async function listWaitingWithPerson(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ subject_id: string }>(
+    `SELECT DISTINCT w.subject_id FROM notifications w
+     JOIN notifications own ON own.workspace_id = w.workspace_id
+       AND own.subject_id = w.subject_id AND own.event = w.event AND own.person_id = ?
+     WHERE w.due_at IS NOT NULL AND w.workspace_id = ? AND w.event = 'decision'`,
+    [personId, workspaceId],
+  );
+  return rows.map(({ subject_id }) => subject_id);
+}
+
+/** Writes when it is the turn of a person, or that it is skipped, unless it was taken meanwhile. */
+export async function putTurn(tx: Tx, row: NotificationRow): Promise<void> {
+  const { workspace_id, notification_id, attempts, turn_at, state, due_at, failure } = row;
+  const { ended_at } = row;
+  const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
+  await updateRows(tx, 'notifications', where, { turn_at, state, due_at, failure, ended_at });
 }
 
 /**

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
-import { insertMembership } from '../../src/access/store.ts';
 import { endOfQuiet } from '../../src/notifications/quiet-hours.ts';
-import { putChannel } from '../../src/notifications/store.ts';
-import { sealTarget } from '../../src/notifications/target.ts';
-import { insertPerson } from '../../src/people/store.ts';
 import {
   readWorkspace,
   updateWorkspaceSettings,
   type WorkspaceRow,
 } from '../../src/workspaces/store.ts';
-import { MINUTE_MS, question, readRow, startOutbox } from '../support/outbox-world.ts';
+import { MINUTE_MS, question, startAskingJob, startOutbox } from '../support/outbox-world.ts';
 
 const { notificationChannels, notifications } = consoleEndpoints;
 
@@ -102,32 +98,9 @@ function quietAt(nowMs: number) {
 
 /** A job that Ada enqueued, and Grace, an owner of the workspace with another channel. */
 async function startEscalation(t: TestContext) {
-  const h = await startOutbox(t);
-  const ada = await h.add({ url: `${h.receiver.url}/ada` });
-  const { database, deps } = h.hub;
-  await database.write(h.workspaceId, async (tx) => {
-    const created_at = tx.nowMs;
-    const person_id = deps.ids('person');
-    const grace = { person_id, email: 'grace@acme.dev', name: 'Grace Hopper', created_at };
-    await insertPerson(tx, { ...grace, password_hash: '' });
-    await insertMembership(tx, {
-      ...{ workspace_id: h.workspaceId, person_id, role: 'owner', created_at },
-    });
-    const row = await readRow(h, ada.channel.channelId);
-    const own = { ...row, channel_id: deps.ids('notificationChannel'), person_id };
-    const target = { url: `${h.receiver.url}/grace`, secret: null };
-    await putChannel(tx, { ...own, sealed_target: sealTarget(target, deps.secretKey, own) });
-  });
-  const { jobId } = await h.ask(endpoints.jobs.enqueue, {
-    ...{ workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work', prompt: 'Paint it.' },
-  });
-  const { jobToken } = await h.claim();
-  const raise = async () => {
-    const body = { workspaceId: h.workspaceId, jobId, ...question };
-    const row = endpoints.uncertainties.createWithAutoPromotion;
-    return (await h.call(row, body, jobToken ?? '')).uncertaintyId;
-  };
-  return { ...h, raise, topics: () => h.receiver.messages.map(({ body }) => body.topic) };
+  const h = await startAskingJob(t);
+  await h.addMember('Grace Hopper', 'owner');
+  return h;
 }
 
 test('owners are told of a question that is still open after 15 minutes', async (t) => {

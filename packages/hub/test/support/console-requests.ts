@@ -66,6 +66,7 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
       queue_paused_at: null,
       queue_paused_by: null,
       queue_pause_reason: null,
+      ask_order: null,
       created_at: tx.nowMs,
       updated_at: tx.nowMs,
     }),

@@ -77,6 +77,7 @@ function State({ told }: { told: Notification }) {
     sent: 'sent',
     settled: 'not sent, because it was answered first',
     failed: `not delivered. ${reason}`,
+    skipped: `passed over. ${reason}`,
   };
   return (
     <span>

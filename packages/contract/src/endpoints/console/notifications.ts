@@ -7,7 +7,7 @@ import { consoleRow } from './fields.ts';
 
 /** The maximum of channels of a person in a workspace. */
 export const CHANNELS_MAX = 10;
-/** The notifications of a decision that are listed: the newest. */
+/** The notifications of a decision that are listed: the first. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
 
 export const channelKinds = [
@@ -20,7 +20,7 @@ export const channelKinds = [
   'discord',
 ] as const;
 export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
-export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
+export const notificationStates = ['waiting', 'sent', 'failed', 'settled', 'skipped'] as const;
 
 const settingFields = {
   kind: OneOf(channelKinds, {
@@ -62,10 +62,12 @@ export const Notification = Type.Object({
   channelName: Nullable(Text(100, { description: 'Null: the channel was removed.' })),
   kind: Nullable(OneOf(channelKinds)),
   state: OneOf(notificationStates, {
-    description: 'settled: it was answered before it could be sent.',
+    description:
+      'settled: it was answered before it could be sent. skipped: the person was absent, and the ' +
+      'next one was told.',
   }),
   attempts: Integer(0, 1_000),
-  failure: Nullable(Text(500, { description: 'Why it was not delivered, or waits.' })),
+  failure: Nullable(Text(500, { description: 'Why it was not delivered, waits, or was skipped.' })),
   createdAt: Timestamp(),
   dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
@@ -227,7 +229,8 @@ export const notifications = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List who was told of a decision, and how that went',
-    description: 'Newest first, for every member. An empty list: no member has a channel for it.',
+    description:
+      'In the order of their turns, for every member. An empty list: no member has a channel for it.',
     request: Type.Object({ workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') }),
     response: Ok({ notifications: List(Notification, NOTIFICATIONS_LISTED_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],

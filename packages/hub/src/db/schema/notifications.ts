@@ -36,6 +36,8 @@ export interface NotificationsTable {
   content: string;
   state: (typeof notificationStates)[number];
   attempts: number;
+  /** When it is the turn of the person; turns at the same time are one. */
+  turn_at: number;
   /** When it is sent next; null: never again. */
   due_at: number | null;
   failure: string | null;

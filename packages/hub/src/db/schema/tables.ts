@@ -166,6 +166,8 @@ export interface RepositoriesTable {
   queue_paused_at: number | null;
   queue_paused_by: string | null;
   queue_pause_reason: string | null;
+  /** JSON: `AskOrder`; null: the default of the workspace. */
+  ask_order: string | null;
   created_at: number;
   updated_at: number;
 }

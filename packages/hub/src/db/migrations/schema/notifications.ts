@@ -25,6 +25,7 @@ export const notificationTables = [
     content TEXT NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
+    turn_at BIGINT NOT NULL,
     due_at BIGINT,
     failure TEXT,
     created_at BIGINT NOT NULL,
