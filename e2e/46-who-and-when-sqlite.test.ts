@@ -125,4 +125,34 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     await page.getByText(/is told in [45] min.*, unless it is answered/).waitFor();
     assert.deepEqual(await look('next'), []);
   });
+
+  it('passes over a person who is out of office, and members see it', async () => {
+    await page.goto(`${home}/settings/notifications`);
+    await page.getByLabel('Back on').fill('2020-02-02');
+    await page.getByRole('button', { name: 'Save the day' }).tap();
+    await page.getByText('Enter a day in the future.').waitFor();
+    await page.getByLabel('Back on').fill(dayAfter(3));
+    await page.getByRole('button', { name: 'Save the day' }).tap();
+    await page.getByText(/Out of office until .*20/).waitFor();
+    // The bar at the top would lie over a part of the links.
+    await page.evaluate('scrollTo(0, 0)');
+    assert.deepEqual(await look('absence'), []);
+    await page.goto(`${home}/settings/members`);
+    await page.getByText('out of office until').waitFor();
+    assert.deepEqual(await look('members'), []);
+    const asked = await ask('Which host?');
+    assert.equal((await receiver.next(2)).topic, 'grace');
+    await page.goto(`${home}/inbox/${asked}`);
+    await page.getByText('Who was told').tap();
+    await page.getByText(/passed over\. Out of office until/).waitFor();
+    assert.deepEqual(await look('passed-over'), []);
+    await page.goto(`${home}/settings/notifications`);
+    await page.getByRole('button', { name: 'I am back' }).tap();
+    await page.getByText('You are told of questions now.').waitFor();
+  });
 });
+
+/** A day of this number of days from now, as a field of a form takes it. */
+function dayAfter(days: number): string {
+  return new Date(Date.now() + days * 24 * 60 * 60_000).toISOString().slice(0, 10);
+}

@@ -65,7 +65,7 @@ export async function notifyOfDecision(
     return await raise(deps, tx, own, told, tx.nowMs);
   }
   const personIds = [...new Set(channels.map(({ person_id }) => person_id))];
-  const absences = await readAbsences(tx, workspaceId, personIds);
+  const absences = await readAbsences(tx, workspaceId, personIds, tx.nowMs);
   const turns = await planTurns(tx, asked, channels, absences);
   const rows = turns.flatMap(({ atMs, channels: own }) =>
     own.map((channel) => makeRow(deps, channel, told, { atMs, nowMs: tx.nowMs })),

@@ -7,6 +7,7 @@ import { type PersonName, readPersonNames } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
 import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
+import { readAbsentUntil, setAbsence } from './absence.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
 import { readQuietHours, setQuietHours } from './quiet-hours.ts';
 import type { NotificationSender } from './sender.ts';
@@ -23,6 +24,7 @@ export function bindNotificationRoutes(
     channels: await listOwnChannels(deps, principal, workspaceId),
     kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
     quietHours: await readQuietHours(reader, personIdOf(principal)),
+    absentUntil: await readAbsentUntil(reader, personIdOf(principal), deps.clock.nowMs()),
     pushKey: deps.notifications.pushKey,
   }));
   api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
@@ -42,6 +44,9 @@ export function bindNotificationRoutes(
   });
   api.bind(notifications.setQuietHours, async ({ quietHours }, { principal }) => ({
     quietHours: await setQuietHours(deps, principal, quietHours),
+  }));
+  api.bind(notifications.setAbsence, async ({ absentUntil }, { principal }) => ({
+    absentUntil: await setAbsence(deps, principal, absentUntil),
   }));
   api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
     await requireAct(reader, principal, workspaceId, 'workspace.read');

@@ -190,8 +190,10 @@ export class NotificationSender {
   async #isPassedOn(row: NotificationRow): Promise<boolean> {
     const { workspace_id: workspaceId, subject_id: subjectId, person_id: personId } = row;
     if (row.event !== 'decision' || isOfSession(row)) return false;
-    const { database } = this.#deps;
-    if (!(await readAbsences(database.reader, workspaceId, [personId])).has(personId)) return false;
+    const { database, clock } = this.#deps;
+    const now = clock.nowMs();
+    const absences = await readAbsences(database.reader, workspaceId, [personId], now);
+    if (!absences.has(personId)) return false;
     await database.write(workspaceId, (tx) => passQuestionOn(tx, workspaceId, subjectId));
     return true;
   }

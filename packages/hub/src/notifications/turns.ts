@@ -1,5 +1,7 @@
 import { listMemberIds, listOwnerIds } from '../access/store.ts';
+import { timestampOf } from '../base/clock.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { readOutOfOffice } from '../people/store.ts';
 import { askOrderOf } from '../repositories/ask-order.ts';
 import { readRepository } from '../repositories/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
@@ -71,20 +73,39 @@ function findFirst(
   return isAbsent ? channels : own;
 }
 
-/** Why persons cannot be told of questions, and until when; null: for good. */
-export type Absences = ReadonlyMap<string, { untilMs: number | null; reason: string }>;
+interface Absence {
+  /** Null: for good. */
+  untilMs: number | null;
+  reason: string;
+}
 
-/** Those of some persons who cannot be told of the questions of a workspace. */
+/** Why persons cannot be told of questions, and until when. */
+export type Absences = ReadonlyMap<string, Absence>;
+
+/** Those of some persons who cannot be told of the questions of a workspace now. */
 export async function readAbsences(
   reader: Reader,
   workspaceId: string,
   personIds: readonly string[],
+  nowMs: number,
 ): Promise<Absences> {
-  const members = new Set(await listMemberIds(reader, workspaceId, personIds));
-  const left = { untilMs: null, reason: 'Left the workspace.' };
-  return new Map(
-    personIds.filter((id) => !members.has(id)).map((personId) => [personId, left] as const),
-  );
+  const [memberIds, outOfOffice] = await Promise.all([
+    listMemberIds(reader, workspaceId, personIds),
+    readOutOfOffice(reader, personIds, nowMs),
+  ]);
+  const members = new Set(memberIds);
+  const out = [...outOfOffice].map(([personId, untilMs]) => {
+    return [personId, { untilMs, reason: describeAbsence(untilMs) }] as const;
+  });
+  const left = personIds
+    .filter((personId) => !members.has(personId))
+    .map((personId) => [personId, { untilMs: null, reason: 'Left the workspace.' }] as const);
+  return new Map<string, Absence>([...out, ...left]);
+}
+
+function describeAbsence(untilMs: number): string {
+  const [date, time] = timestampOf(untilMs).split('T');
+  return `Out of office until ${date} ${time?.slice(0, 5)} UTC.`;
 }
 
 /**
@@ -151,7 +172,7 @@ export async function passQuestionOn(
   const rows = await listOfDecision(tx, workspaceId, subjectId);
   if (rows.some(isOfSession)) return;
   const personIds = [...new Set(rows.map(({ person_id }) => person_id))];
-  const absences = await readAbsences(tx, workspaceId, personIds);
+  const absences = await readAbsences(tx, workspaceId, personIds, tx.nowMs);
   const known = new Set(rows);
   for (const row of passOver(rows, absences, tx.nowMs)) if (!known.has(row)) await putTurn(tx, row);
 }

@@ -79,6 +79,7 @@ export async function insertFirstOwner(
     password_hash: passwordHash,
     created_at: tx.nowMs,
     quiet_hours: null,
+    absent_until: null,
   };
   await insertPerson(tx, person);
   const workspace = await insertWorkspace(tx, {

@@ -75,6 +75,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelRemove: everyMember,
   consoleNotificationChannelTest: everyMember,
   consoleNotificationSetQuietHours: signedIn,
+  consoleNotificationSetAbsence: signedIn,
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),

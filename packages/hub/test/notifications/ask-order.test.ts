@@ -7,6 +7,8 @@ import type { NotificationRow } from '../../src/notifications/store.ts';
 import { type Absences, passOver } from '../../src/notifications/turns.ts';
 import { MINUTE_MS, startAskingJob } from '../support/outbox-world.ts';
 
+const { notifications } = consoleEndpoints;
+
 /** Ada enqueued the job and is the only owner; Grace, Linus and Edsger are members. */
 async function startTeam(t: TestContext) {
   const h = await startAskingJob(t);
@@ -98,6 +100,53 @@ test('a person who leaves is passed over at once, also after being told', async 
   assert.equal((await h.sendAll()).length, 2);
   h.minutes(1);
   assert.deepEqual(await h.sendAll(), ['linus', 'edsger', 'ada']);
+});
+
+test('a person who is out of office is passed over at once, until the day comes', async (t) => {
+  const h = await startTeam(t);
+  await h.order([null, h.ids.grace]);
+  const asked = await h.raise();
+  assert.deepEqual(await h.sendAll(), ['ada']);
+  h.minutes(1);
+  const absentUntil = new Date(h.clock.nowMs() + 30 * MINUTE_MS).toISOString();
+  await h.ask(notifications.setAbsence, { absentUntil });
+  assert.deepEqual(await h.sendAll(), ['ada', 'grace'], 'the next one has what waited');
+  const second = await h.raise({ prompt: 'And now?' });
+  assert.deepEqual(await h.sendAll(), ['ada', 'grace', 'grace']);
+  const [skipped] = await h.told(second);
+  const until = absentUntil.slice(0, 16).replace('T', ' ');
+  assert.deepEqual(
+    [skipped?.personName, skipped?.state, skipped?.failure],
+    ['Ada Lovelace', 'skipped', `Out of office until ${until} UTC.`],
+  );
+  const members = async () => {
+    const { workspaceId } = h;
+    const listed = await h.ask(consoleEndpoints.members.list, { workspaceId });
+    return listed.members.map((one) => one.absentUntil).filter((one) => one !== null);
+  };
+  assert.deepEqual(await members(), [absentUntil]);
+  for (const uncertaintyId of [asked, second]) await h.answer(uncertaintyId);
+  h.minutes(30);
+  assert.deepEqual(await members(), []);
+  await h.raise({ prompt: 'Back?' });
+  assert.deepEqual((await h.sendAll()).slice(3), ['ada']);
+});
+
+test('of the jobs of a person who is out of office, members are told at once', async (t) => {
+  const h = await startTeam(t);
+  const absentUntil = new Date(h.clock.nowMs() + MINUTE_MS).toISOString();
+  await h.ask(notifications.setAbsence, { absentUntil });
+  await h.raise();
+  assert.deepEqual((await h.sendAll()).toSorted(), ['edsger', 'grace', 'linus']);
+});
+
+test('an absence in the past, or of more than a year, is refused', async (t) => {
+  const h = await startAskingJob(t);
+  for (const aheadMs of [0, 367 * 24 * 60 * MINUTE_MS]) {
+    const absentUntil = new Date(h.clock.nowMs() + aheadMs).toISOString();
+    const path = consolePathOf(notifications.setAbsence);
+    assert.equal((await h.person.send(path, { absentUntil })).body.error, 'INVALID_REQUEST');
+  }
 });
 
 test('a person whose channel is gone is passed over', async (t) => {

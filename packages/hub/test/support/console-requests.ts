@@ -183,6 +183,7 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelRemove: ownChannel,
   consoleNotificationChannelTest: ownChannel,
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
+  consoleNotificationSetAbsence: () => ({ absentUntil: null }),
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),

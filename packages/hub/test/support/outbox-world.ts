@@ -65,7 +65,7 @@ export async function startAskingJob(t: TestContext) {
   await h.ask(endpoints.jobs.enqueue, {
     ...{ workspaceId, repoId, kind: 'work', prompt: 'Paint it.' },
   });
-  const claimed = await h.claim();
+  const claimed = await h.claim({ leaseMs: 60 * MINUTE_MS });
   const raise = async (more: object = {}) => {
     const body = { workspaceId, jobId: claimed.job?.jobId ?? '', ...question, ...more };
     const row = endpoints.uncertainties.createWithAutoPromotion;
@@ -75,7 +75,7 @@ export async function startAskingJob(t: TestContext) {
   const addMember = (name: string, role: 'owner' | 'member' = 'member') =>
     addMemberLike(h, ada.channel.channelId, name, role);
   /** Topics that have got messages, in this order. */
-  const topics = () => h.receiver.messages.map(({ body }) => body.topic);
+  const topics = () => h.receiver.messages.map(({ body }) => String(body.topic));
   const sendAll = async () => {
     for (let turn = 0; turn < 5; turn++) await h.send();
     return topics();

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { notificationChannelsQuery } from '../../api/settings-queries.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
+import { AbsenceSection } from '../../parts/settings/absence.tsx';
 import { NotificationChannels } from '../../parts/settings/notification-channels.tsx';
 import { QuietHoursSection } from '../../parts/settings/quiet-hours.tsx';
 
@@ -17,6 +18,7 @@ export function NotificationsPage() {
     <>
       <NotificationChannels workspaceId={workspaceId} email={person.email} />
       {data && <QuietHoursSection workspaceId={workspaceId} quietHours={data.quietHours} />}
+      {data && <AbsenceSection workspaceId={workspaceId} absentUntil={data.absentUntil} />}
     </>
   );
 }

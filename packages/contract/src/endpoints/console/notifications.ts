@@ -83,6 +83,10 @@ export const QuietHours = Type.Object({
 });
 export type QuietHours = Static<typeof QuietHours>;
 
+const AbsentUntil = Nullable(
+  Timestamp('Until when the person is out of office. Null: they are not.'),
+);
+
 const exampleQuietHours: QuietHours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
 const exampleSettings = {
   kind: 'ntfy',
@@ -120,6 +124,7 @@ export const notificationChannels = {
         'The kinds that the hub can send by: mail if its operator has set a mail server.',
       ),
       quietHours: Nullable(QuietHours),
+      absentUntil: AbsentUntil,
       pushKey: Text(87, {
         description:
           'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
@@ -130,7 +135,7 @@ export const notificationChannels = {
       request: { workspaceId: exampleIds.workspace },
       response: {
         ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push', 'slack'] },
-        ...{ quietHours: exampleQuietHours, pushKey: examplePushKey },
+        ...{ quietHours: exampleQuietHours, absentUntil: null, pushKey: examplePushKey },
       },
     },
   }),
@@ -220,6 +225,25 @@ export const notifications = {
     example: {
       request: { quietHours: exampleQuietHours },
       response: { ok: true, quietHours: exampleQuietHours },
+    },
+  }),
+  setAbsence: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetAbsence',
+    path: '/console-api/v1/notifications/set-absence',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Set until when a person is out of office, or end it',
+    description:
+      'Until then the person is told of no question of a job, in all workspaces: the next person ' +
+      'is told instead, also of what waits already. Members see it. It ends by itself; null ends ' +
+      'it now.',
+    request: Type.Object({ absentUntil: AbsentUntil }),
+    response: Ok({ absentUntil: AbsentUntil }),
+    errors: [],
+    example: {
+      request: { absentUntil: '2026-11-16T08:00:00.000Z' },
+      response: { ok: true, absentUntil: '2026-11-16T08:00:00.000Z' },
     },
   }),
   list: defineEndpoint({

@@ -71,7 +71,7 @@ export const allColumns = checked({
   password_resets: 'link_hash, person_id, created_by, created_at, expires_at, used_at, replaced_at',
   patch_requests: `workspace_id, job_id, agent_id, asked_by_id, asked_by_name, asked_at,
     answered_at, refusal`,
-  people: 'person_id, email, name, password_hash, created_at, quiet_hours',
+  people: 'person_id, email, name, password_hash, created_at, quiet_hours, absent_until',
   queue_entries: `workspace_id, entry_id, queue, lane_id, status, hold, priority, sort_key,
     enqueued_at, available_at, attempt, attempts_max, dependencies_unmet, concurrency_key, agent_id,
     lease_ms, lease_expires_at, claim_key, job_token_hash, started_at, finished_at,

@@ -43,6 +43,8 @@ export interface PeopleTable {
   created_at: number;
   /** JSON: `QuietHours`; null: none. */
   quiet_hours: string | null;
+  /** Until when the person is out of office; null, or in the past: they are not. */
+  absent_until: number | null;
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
