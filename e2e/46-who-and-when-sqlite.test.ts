@@ -150,6 +150,23 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     await page.getByRole('button', { name: 'I am back' }).tap();
     await page.getByText('You are told of questions now.').waitFor();
   });
+
+  it('chooses the questions of a channel, and how often those of low risk come', async () => {
+    await page.goto(`${home}/settings/notifications`);
+    await page.getByRole('button', { name: 'Change Phone' }).tap();
+    await page.getByLabel('Questions', { exact: true }).selectOption('Approvals and risks');
+    assert.deepEqual(await look('channel'), []);
+    await page.getByRole('button', { name: 'Save', exact: true }).tap();
+    await page.getByText('approvals and risks only').waitFor();
+    await page.getByLabel('Tell me', { exact: true }).selectOption('Together, every 4 hours');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.reload();
+    const often = page.getByLabel('Tell me', { exact: true });
+    await often.waitFor();
+    assert.equal(await often.inputValue(), '4');
+    await page.getByText('Saved', { exact: true }).waitFor({ state: 'detached' });
+    assert.deepEqual(await look('digest'), []);
+  });
 });
 
 /** A day of this number of days from now, as a field of a form takes it. */

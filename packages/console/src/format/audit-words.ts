@@ -42,6 +42,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'person.change-password': 'changed their password',
   'person.rename': 'changed their name',
   'person.set-absence': 'set until when they are out of office',
+  'person.set-digest': 'changed how often they are told of questions of low risk',
   'person.set-quiet-hours': 'changed their quiet hours',
   'queue.pause': 'paused the queue',
   'queue.resume': 'resumed the queue',

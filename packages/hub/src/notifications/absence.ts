@@ -3,8 +3,7 @@ import { appendAccountAudit } from '../audit/append.ts';
 import { nullableTimestampOf, readTimestamp, timestampOf } from '../base/clock.ts';
 import { invalidField } from '../base/errors.ts';
 import { type Principal, personIdOf } from '../base/principal.ts';
-import type { Reader } from '../db/engine.ts';
-import { readOutOfOffice, updateAbsentUntil } from '../people/store.ts';
+import { type PersonRow, updateAbsentUntil } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { passQuestionsOn } from './turns.ts';
@@ -42,11 +41,6 @@ export async function setAbsence(
 }
 
 /** Until when a person is out of office; null: they are not. */
-export async function readAbsentUntil(
-  reader: Reader,
-  personId: string,
-  nowMs: number,
-): Promise<string | null> {
-  const untilMs = (await readOutOfOffice(reader, [personId], nowMs)).get(personId);
-  return untilMs === undefined ? null : timestampOf(untilMs);
+export function absentUntilOf({ absent_until: untilMs }: PersonRow, nowMs: number): string | null {
+  return untilMs !== null && untilMs > nowMs ? timestampOf(untilMs) : null;
 }

@@ -10,6 +10,8 @@ export interface NotificationContent {
   recommended: string | null;
   /** Whether it is about an approval. */
   isApproval: boolean;
+  /** Whether its asker says that little depends on it, and it is no approval and no risk. */
+  isLowRisk: boolean;
   /** Whether a session of the person asks, and no job. */
   isOfSession: boolean;
   /** When the question must be answered; null: no time is set. */
@@ -18,6 +20,8 @@ export interface NotificationContent {
   outcome: 'done' | 'failed' | null;
   /** Of a job that no agent can take: how many others it tells of. */
   othersWaiting?: number;
+  /** Of a question of low risk: how many others it tells of. */
+  othersAsked?: number;
 }
 
 /** A message to a person: sentences of ours, and texts of others in quotation marks. */
@@ -49,6 +53,7 @@ export function sentencesOf(
   showsText: boolean,
 ): Pick<Message, 'title' | 'text' | 'answer'> {
   const { jobTitle, question, recommended, outcome, othersWaiting, isOfSession } = content;
+  const { othersAsked = 0 } = content;
   const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
   if (outcome !== null) {
     const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
@@ -61,6 +66,12 @@ export function sentencesOf(
         : `${othersWaiting + 1} jobs wait for agents`;
     const text = job === null ? 'No agent can take it.' : `${job}: no agent can take it.`;
     return { title, text: `${text} Open it to see why.`, answer: null };
+  }
+  if (othersAsked > 0) {
+    const more = othersAsked === 1 ? 'another' : `${othersAsked} others`;
+    const asked = question === null || !showsText ? null : quote(question, QUOTED_CHARS_MAX);
+    const text = asked === null ? 'Open the inbox to see them.' : `${asked} and ${more}.`;
+    return { title: `${othersAsked + 1} questions of low risk wait`, text, answer: null };
   }
   const title = isOfSession ? 'Your session asks you' : 'A job asks you';
   if (question === null || !showsText) {

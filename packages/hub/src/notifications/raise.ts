@@ -31,6 +31,8 @@ interface AskedDecision {
   prompt: string;
   requested_by: string | null;
   kind: UncertaintyKind;
+  /** A level in words of the asker. */
+  impact: string;
   deadline_at: number | null;
   /** JSON array of options. */
   options: string;
@@ -49,7 +51,9 @@ export async function notifyOfDecision(
   asked: AskedDecision,
 ): Promise<void> {
   const { workspace_id: workspaceId, uncertainty_id: subjectId, job_id: jobId } = asked;
-  const channels = (await listChannels(tx, workspaceId)).filter(hears('decision'));
+  const channels = (await listChannels(tx, workspaceId)).filter(
+    (channel) => hears('decision')(channel) && hearsOf(channel, asked),
+  );
   if (channels.length === 0) return;
   const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
@@ -57,7 +61,7 @@ export async function notifyOfDecision(
   const content = {
     ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
     ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
-    isOfSession: asked.session !== null,
+    ...{ isOfSession: asked.session !== null, isLowRisk: isLowRisk(asked) },
   };
   const told = { event: 'decision' as const, subjectId, content };
   if (asked.session !== null) {
@@ -109,7 +113,7 @@ export async function notifyOfCompletion(
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = {
       ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
-      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
+      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false, isLowRisk: false },
     };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
@@ -131,7 +135,7 @@ export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecor
   const content = {
     ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
     ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
-    ...{ isOfSession: false, othersWaiting: 0 },
+    ...{ isOfSession: false, isLowRisk: false, othersWaiting: 0 },
   };
   const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
   await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);
@@ -146,6 +150,20 @@ interface Told {
   event: ChannelEvent;
   subjectId: string;
   content: NotificationContent;
+}
+
+function isRisky({ kind }: Pick<AskedDecision, 'kind'>): boolean {
+  return kind === 'approval' || kind === 'risk';
+}
+
+/** As for answering alike questions together, the asker says that the impact is low. */
+function isLowRisk(asked: Pick<AskedDecision, 'kind' | 'impact'>): boolean {
+  return asked.impact.trim().toLowerCase() === 'low' && !isRisky(asked);
+}
+
+/** Whether the person wants to be told of such questions by the channel. */
+function hearsOf({ questions }: ChannelRow, asked: Pick<AskedDecision, 'kind'>): boolean {
+  return questions === 'all' || (questions === 'risky') === isRisky(asked);
 }
 
 async function raise(
@@ -169,8 +187,8 @@ function makeRow(
   return {
     ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
     ...{ event, subject_id: subjectId, content: JSON.stringify(content) },
-    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at: atMs, failure: null },
-    ...{ created_at: nowMs, ended_at: null },
+    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at: atMs, held_by: null },
+    ...{ failure: null, created_at: nowMs, ended_at: null },
   };
 }
 

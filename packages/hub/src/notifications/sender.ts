@@ -8,7 +8,8 @@ import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
-import { describeHold, endOfQuiet, readQuietHours } from './quiet-hours.ts';
+import { collectDigest, endOthers, holdOthers } from './digest.ts';
+import { findHold } from './holds.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
@@ -151,20 +152,24 @@ export class NotificationSender {
   }
 
   async #send(found: NotificationRow): Promise<void> {
-    const { database } = this.#deps;
+    const { database, clock } = this.#deps;
     if (await this.#isPassedOn(found)) return;
-    const held = await this.#findHold(found);
+    const nowMs = clock.nowMs();
+    const held = await findHold(database.reader, found, nowMs);
     if (held !== null) {
       await database.write(found.workspace_id, (tx) => holdNotification(tx, found, held));
       return;
     }
     const waits = found.event === 'job_waits' ? await lookAtWaits(this.#deps, found) : null;
     if (waits?.row === null) return await database.write(found.workspace_id, waits.record);
-    const row = waits?.row ?? found;
+    const digest = await collectDigest(database.reader, waits?.row ?? found, nowMs);
+    const { row } = digest;
     const isTaken = await database.write(row.workspace_id, async (tx) => {
       const taken = await takeNotification(tx, row, tx.nowMs + ATTEMPT_MS);
-      if (taken) await waits?.record(tx);
-      return taken;
+      if (!taken) return false;
+      await waits?.record(tx);
+      await holdOthers(tx, digest, tx.nowMs + ATTEMPT_MS);
+      return true;
     });
     if (!isTaken) return;
     const channel = await readChannel(database.reader, row.workspace_id, row.channel_id);
@@ -174,6 +179,7 @@ export class NotificationSender {
     await database.write(row.workspace_id, async (tx) => {
       const outcome = outcomeOf(row, delivery, tx.nowMs);
       await recordAttempt(tx, row, outcome);
+      await endOthers(tx, digest, outcome);
       if (outcome.state === 'failed' && row.event === 'decision') {
         await passQuestionOn(tx, row.workspace_id, row.subject_id);
       }
@@ -198,20 +204,6 @@ export class NotificationSender {
     return true;
   }
 
-  /** The quiet hours of the person, in which only what cannot wait is sent; null: send it. */
-  async #findHold(
-    row: NotificationRow,
-  ): Promise<Pick<NotificationRow, 'due_at' | 'failure'> | null> {
-    const { database, clock } = this.#deps;
-    const hours = await readQuietHours(database.reader, row.person_id);
-    if (hours === null) return null;
-    const dueAt = endOfQuiet(hours, clock.nowMs());
-    const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
-    const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
-    if (dueAt === null || isUrgent) return null;
-    return { due_at: dueAt, failure: describeHold(hours) };
-  }
-
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
     const { reader } = this.#deps.database;
     if (channel === undefined) return { kind: 'refused', failure: 'The channel was removed.' };
@@ -223,7 +215,9 @@ export class NotificationSender {
     }
     const content = JSON.parse(row.content) as NotificationContent;
     const { notification_id: id, event, subject_id, created_at: atMs } = row;
-    const path = `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
+    const path = content.othersAsked
+      ? 'inbox'
+      : `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
     const sentences = sentencesOf(content, channel.shows_text === 1);
     return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
   }

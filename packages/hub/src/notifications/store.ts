@@ -161,16 +161,36 @@ export function listDueOfChannel(
 export async function holdNotification(
   tx: Tx,
   { workspace_id, notification_id, attempts }: NotificationRow,
-  set: Pick<NotificationRow, 'due_at' | 'failure'>,
+  set: Partial<Pick<NotificationRow, 'due_at' | 'failure' | 'held_by'>>,
 ): Promise<void> {
   const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
   await updateRows(tx, 'notifications', where, set);
 }
 
 /** Makes the notifications of a person due that wait for a reason, in all workspaces. */
-export async function releaseHeld(tx: Tx, personId: string, reason: string): Promise<void> {
-  const later = sql('due_at > ? AND failure LIKE ?', tx.nowMs, `${reason}%`);
-  await updateRows(tx, 'notifications', { person_id: personId, also: later }, { due_at: tx.nowMs });
+export async function releaseHeld(
+  tx: Tx,
+  personId: string,
+  heldBy: NotificationRow['held_by'],
+): Promise<void> {
+  const later = sql('due_at > ?', tx.nowMs);
+  const where = { person_id: personId, held_by: heldBy, attempts: 0, also: later };
+  await updateRows(tx, 'notifications', where, { due_at: tx.nowMs });
+}
+
+/** The decisions that a channel tells of later, those that wait longest first. */
+export function listHeldOfChannel(
+  reader: Reader,
+  { workspace_id, channel_id }: Pick<NotificationRow, 'workspace_id' | 'channel_id'>,
+  limit: number,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND channel_id = ? AND event = 'decision' AND due_at IS NOT NULL
+       AND held_by IS NOT NULL AND attempts = 0
+     ORDER BY turn_at, notification_id LIMIT ?`,
+    [workspace_id, channel_id, limit],
+  );
 }
 
 /** Records how an attempt went. A notification that was settled meanwhile stays so. */

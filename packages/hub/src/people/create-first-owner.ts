@@ -80,6 +80,7 @@ export async function insertFirstOwner(
     created_at: tx.nowMs,
     quiet_hours: null,
     absent_until: null,
+    digest_hours: 0,
   };
   await insertPerson(tx, person);
   const workspace = await insertWorkspace(tx, {

@@ -76,10 +76,10 @@ export async function hasPeople(reader: Reader): Promise<boolean> {
   return (await reader.firstSql('SELECT 1 FROM people LIMIT 1', [])) !== undefined;
 }
 
-type NewPerson = Omit<PersonRow, 'quiet_hours' | 'absent_until'>;
+type NewPerson = Omit<PersonRow, 'quiet_hours' | 'absent_until' | 'digest_hours'>;
 
 export async function insertPerson(tx: Tx, row: NewPerson): Promise<void> {
-  insertRow(tx, 'people', { ...row, quiet_hours: null, absent_until: null });
+  insertRow(tx, 'people', { ...row, quiet_hours: null, absent_until: null, digest_hours: 0 });
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -100,6 +100,10 @@ export async function updateAbsentUntil(
   untilMs: number | null,
 ): Promise<void> {
   await updateRows(tx, 'people', { person_id: personId }, { absent_until: untilMs });
+}
+
+export async function updateDigestHours(tx: Tx, personId: string, hours: number): Promise<void> {
+  await updateRows(tx, 'people', { person_id: personId }, { digest_hours: hours });
 }
 
 /** Until when those of some persons are out of office who are, by person. */

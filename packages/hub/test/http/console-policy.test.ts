@@ -76,6 +76,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelTest: everyMember,
   consoleNotificationSetQuietHours: signedIn,
   consoleNotificationSetAbsence: signedIn,
+  consoleNotificationSetDigest: signedIn,
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),

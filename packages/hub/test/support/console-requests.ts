@@ -184,6 +184,7 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelTest: ownChannel,
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationSetAbsence: () => ({ absentUntil: null }),
+  consoleNotificationSetDigest: () => ({ hours: 0 }),
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),

@@ -19,7 +19,7 @@ const { notificationChannels, notifications } = consoleEndpoints;
 export const MINUTE_MS = 60_000;
 export const goContent = {
   ...{ jobTitle: null, question: 'Go?', recommended: null, outcome: null },
-  ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
+  ...{ isApproval: false, deadlineAtMs: null, isOfSession: false, isLowRisk: false },
 };
 export const question = { confidence: 0.2, kind: 'choice', prompt: 'Go?' } as const;
 export const everything = {

@@ -82,6 +82,7 @@ function State({ told }: { told: Notification }) {
   return (
     <span>
       {words[state]} <RelativeTime at={endedAt ?? createdAt} />
+      {state === 'sent' && reason && `. ${reason}`}
     </span>
   );
 }

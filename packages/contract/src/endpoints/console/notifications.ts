@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
-import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import {
+  Defaulted,
+  Id,
+  Integer,
+  List,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
 import { consoleRow } from './fields.ts';
@@ -19,6 +29,10 @@ export const channelKinds = [
   'teams',
   'discord',
 ] as const;
+/** Risky are approvals and risks. */
+export const channelQuestions = ['all', 'risky', 'not_risky'] as const;
+/** The maximum of hours between messages about questions of low risk. */
+export const DIGEST_HOURS_MAX = 24;
 export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
 export const notificationStates = ['waiting', 'sent', 'failed', 'settled', 'skipped'] as const;
 
@@ -41,10 +55,15 @@ const settingFields = {
   }),
 };
 
+const Questions = OneOf(channelQuestions, {
+  description: 'The decisions that the channel tells of; risky are approvals and risks.',
+});
+
 /** Where a person hears of what needs them. Secrets and the path of the URL never leave the hub. */
 export const NotificationChannel = Type.Object({
   channelId: Id('notificationChannel'),
   ...settingFields,
+  questions: Questions,
   host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
@@ -87,6 +106,12 @@ const AbsentUntil = Nullable(
   Timestamp('Until when the person is out of office. Null: they are not.'),
 );
 
+const DigestHours = Integer(
+  0,
+  DIGEST_HOURS_MAX,
+  'Hours between messages about questions of low risk; 0: each is told immediately.',
+);
+
 const exampleQuietHours: QuietHours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
 const exampleSettings = {
   kind: 'ntfy',
@@ -97,6 +122,7 @@ const exampleSettings = {
 const exampleChannel: NotificationChannel = {
   channelId: 'chn_1j78s1og0003qjivc1q2',
   ...exampleSettings,
+  questions: 'all',
   host: 'ntfy.acme.dev',
   failure: null,
   stoppedAt: null,
@@ -125,6 +151,7 @@ export const notificationChannels = {
       ),
       quietHours: Nullable(QuietHours),
       absentUntil: AbsentUntil,
+      digestHours: DigestHours,
       pushKey: Text(87, {
         description:
           'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
@@ -135,7 +162,12 @@ export const notificationChannels = {
       request: { workspaceId: exampleIds.workspace },
       response: {
         ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push', 'slack'] },
-        ...{ quietHours: exampleQuietHours, absentUntil: null, pushKey: examplePushKey },
+        ...{
+          quietHours: exampleQuietHours,
+          absentUntil: null,
+          digestHours: 0,
+          pushKey: examplePushKey,
+        },
       },
     },
   }),
@@ -156,6 +188,7 @@ export const notificationChannels = {
       workspaceId: Id('workspace'),
       channelId: Type.Optional(Id('notificationChannel')),
       ...settingFields,
+      questions: Defaulted(Questions, 'all'),
       url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
       secret: Type.Optional(Text(1_000, { minLength: 1 })),
       keys: Type.Optional(
@@ -245,6 +278,22 @@ export const notifications = {
       request: { absentUntil: '2026-11-16T08:00:00.000Z' },
       response: { ok: true, absentUntil: '2026-11-16T08:00:00.000Z' },
     },
+  }),
+  setDigest: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetDigest',
+    path: '/console-api/v1/notifications/set-digest',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Set how often a person is told of questions of low risk',
+    description:
+      'In all workspaces, one message tells of those that are still open. Of low risk is a ' +
+      'question whose asker gives the impact low, and that is no approval and no risk. One with a ' +
+      'deadline before the next message is told immediately.',
+    request: Type.Object({ hours: DigestHours }),
+    response: Ok({ digestHours: DigestHours }),
+    errors: [],
+    example: { request: { hours: 4 }, response: { ok: true, digestHours: 4 } },
   }),
   list: defineEndpoint({
     ...consoleRow,

@@ -45,6 +45,8 @@ export interface PeopleTable {
   quiet_hours: string | null;
   /** Until when the person is out of office; null, or in the past: they are not. */
   absent_until: number | null;
+  /** Hours between messages about questions of low risk; 0: each is told immediately. */
+  digest_hours: number;
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
