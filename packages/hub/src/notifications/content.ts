@@ -53,7 +53,6 @@ export function sentencesOf(
   showsText: boolean,
 ): Pick<Message, 'title' | 'text' | 'answer'> {
   const { jobTitle, question, recommended, outcome, othersWaiting, isOfSession } = content;
-  const { othersAsked = 0 } = content;
   const job = jobTitle === null || !showsText ? null : quote(jobTitle, TITLE_CHARS_MAX);
   if (outcome !== null) {
     const title = outcome === 'done' ? 'A job is done' : 'A job has failed';
@@ -67,12 +66,7 @@ export function sentencesOf(
     const text = job === null ? 'No agent can take it.' : `${job}: no agent can take it.`;
     return { title, text: `${text} Open it to see why.`, answer: null };
   }
-  if (othersAsked > 0) {
-    const more = othersAsked === 1 ? 'another' : `${othersAsked} others`;
-    const asked = question === null || !showsText ? null : quote(question, QUOTED_CHARS_MAX);
-    const text = asked === null ? 'Open the inbox to see them.' : `${asked} and ${more}.`;
-    return { title: `${othersAsked + 1} questions of low risk wait`, text, answer: null };
-  }
+  if (content.othersAsked) return sentencesOfSeveral(question, content.othersAsked, showsText);
   const title = isOfSession ? 'Your session asks you' : 'A job asks you';
   if (question === null || !showsText) {
     return { title, text: 'Open it to see the question.', answer: null };
@@ -80,6 +74,17 @@ export function sentencesOf(
   const asked = quote(question, QUOTED_CHARS_MAX);
   const answer = recommended === null ? null : quote(recommended, ANSWER_CHARS_MAX);
   return { title, text: job === null ? asked : `${job}: ${asked}`, answer };
+}
+
+function sentencesOfSeveral(
+  question: string | null,
+  others: number,
+  showsText: boolean,
+): Pick<Message, 'title' | 'text' | 'answer'> {
+  const more = others === 1 ? 'another' : `${others} others`;
+  const asked = question === null || !showsText ? null : quote(question, QUOTED_CHARS_MAX);
+  const text = asked === null ? 'Open the inbox to see them.' : `${asked} and ${more}.`;
+  return { title: `${others + 1} questions of low risk wait`, text, answer: null };
 }
 
 /**
