@@ -2,9 +2,12 @@ import type { Reader } from '../db/engine.ts';
 import { type PersonRow, readPerson } from '../people/store.ts';
 import type { NotificationContent } from './content.ts';
 import { describeHold, endOfQuiet, quietHoursOf } from './quiet-hours.ts';
-import { listHeldOfChannel, type NotificationRow } from './store.ts';
+import { hasVisiblePage, listHeldOfChannel, type NotificationRow, readChannel } from './store.ts';
+import { isPrivate } from './visible-pages.ts';
 
 const HOUR_MS = 60 * 60_000;
+/** The live stream reaches a page in 0.1 s, and a busy page reads again after 0.3 s. */
+const LOOK_MS = 1_000;
 
 /** Until when a notification waits, and why. */
 export type Hold = Pick<NotificationRow, 'due_at' | 'failure' | 'held_by'>;
@@ -15,10 +18,23 @@ export async function findHold(
   row: NotificationRow,
   nowMs: number,
 ): Promise<Hold | null> {
-  const person = await readPerson(reader, row.person_id);
+  const [person, isAtConsole] = await Promise.all([
+    readPerson(reader, row.person_id),
+    hasVisiblePage(reader, row, nowMs),
+  ]);
   if (person === undefined) return null;
   const content = JSON.parse(row.content) as NotificationContent;
-  return (await findDigest(reader, row, person, content)) ?? findQuiet(person, content, nowMs);
+  const hold =
+    (await findDigest(reader, row, person, content)) ?? findQuiet(person, content, nowMs);
+  return hold ?? (isAtConsole ? await findPage(reader, row, nowMs) : null);
+}
+
+/** While a page of the person is visible, it has a moment to say that it shows the question. */
+async function findPage(reader: Reader, row: NotificationRow, nowMs: number): Promise<Hold | null> {
+  if (row.event !== 'decision' || row.held_by === 'page' || row.attempts > 0) return null;
+  const channel = await readChannel(reader, row.workspace_id, row.channel_id);
+  if (channel === undefined || !isPrivate(channel)) return null;
+  return { due_at: nowMs + LOOK_MS, failure: null, held_by: 'page' };
 }
 
 /** A question of low risk waits for the others, unless its deadline comes before. */

@@ -14,6 +14,7 @@ import { setDigest } from './digest.ts';
 import { quietHoursOf, setQuietHours } from './quiet-hours.ts';
 import type { NotificationSender } from './sender.ts';
 import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } from './store.ts';
+import { reportPage } from './visible-pages.ts';
 
 /** Binds the console's endpoints for the channels of people, and for what they were told. */
 export function bindNotificationRoutes(
@@ -58,6 +59,9 @@ export function bindNotificationRoutes(
   }));
   api.bind(notifications.setDigest, async ({ hours }, { principal }) => ({
     digestHours: await setDigest(deps, principal, hours),
+  }));
+  api.bind(notifications.reportPage, async (input, { principal }) => ({
+    seen: await reportPage(deps, principal, input),
   }));
   api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
     await requireAct(reader, principal, workspaceId, 'workspace.read');

@@ -3,7 +3,11 @@ import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { NotificationChannelsTable, NotificationsTable } from '../db/schema/notifications.ts';
+import type {
+  NotificationChannelsTable,
+  NotificationsTable,
+  VisiblePagesTable,
+} from '../db/schema/notifications.ts';
 
 export type ChannelRow = NotificationChannelsTable;
 export type NotificationRow = NotificationsTable;
@@ -225,4 +229,58 @@ export function deleteOldNotifications(tx: Tx, beforeMs: number, limit: number):
       ...[beforeMs, limit],
     ),
   });
+}
+
+/** Ends what is due about a decision, because a page shows it. @returns how many there were. */
+export function endSeen(
+  tx: Tx,
+  about: { workspaceId: string; subjectId: string; channelIds: readonly string[] },
+): Promise<number> {
+  const { workspaceId: workspace_id, subjectId: subject_id, channelIds: channel_id } = about;
+  const due = { event: 'decision' as const, state: 'waiting' as const, attempts: 0 };
+  const also = sql('turn_at <= ?', tx.nowMs);
+  const where = { workspace_id, subject_id, channel_id, ...due, also };
+  const end = { state: 'seen' as const, due_at: null, failure: null, ended_at: tx.nowMs };
+  return updateRows(tx, 'notifications', where, end);
+}
+
+export async function putVisiblePage(tx: Tx, row: VisiblePagesTable): Promise<void> {
+  await upsertRow(tx, 'visible_pages', row, ['workspace_id', 'person_id', 'page_id']);
+}
+
+export async function deleteVisiblePage(
+  tx: Tx,
+  page: Omit<VisiblePagesTable, 'until_at'>,
+): Promise<void> {
+  await deleteRows(tx, 'visible_pages', page);
+}
+
+/** Until when a page counts as visible; null: it never was, or is not any more. */
+export async function readVisibleUntil(
+  reader: Reader,
+  { workspace_id, person_id, page_id }: Omit<VisiblePagesTable, 'until_at'>,
+): Promise<number | null> {
+  const row = await reader.firstSql<Pick<VisiblePagesTable, 'until_at'>>(
+    'SELECT until_at FROM visible_pages WHERE workspace_id = ? AND person_id = ? AND page_id = ?',
+    [workspace_id, person_id, page_id],
+  );
+  return row?.until_at ?? null;
+}
+
+/** Whether a page of the person in the workspace is visible. */
+export async function hasVisiblePage(
+  reader: Reader,
+  { workspace_id, person_id }: Pick<NotificationRow, 'workspace_id' | 'person_id'>,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    'SELECT 1 FROM visible_pages WHERE workspace_id = ? AND person_id = ? AND until_at > ?',
+    [workspace_id, person_id, nowMs],
+  );
+  return row !== undefined;
+}
+
+/** Deletes the pages that have not reported for a while. */
+export async function deleteHiddenPages(tx: Tx): Promise<void> {
+  await deleteRows(tx, 'visible_pages', { also: sql('until_at <= ?', tx.nowMs) });
 }

@@ -77,6 +77,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationSetQuietHours: signedIn,
   consoleNotificationSetAbsence: signedIn,
   consoleNotificationSetDigest: signedIn,
+  consoleNotificationReportPage: everyMember,
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),

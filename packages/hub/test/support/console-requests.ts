@@ -185,6 +185,9 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationSetAbsence: () => ({ absentUntil: null }),
   consoleNotificationSetDigest: () => ({ hours: 0 }),
+  consoleNotificationReportPage: ({ workspaceId }) => ({
+    ...{ workspaceId, pageId: 'page', isVisible: true },
+  }),
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),

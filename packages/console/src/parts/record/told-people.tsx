@@ -78,6 +78,7 @@ function State({ told }: { told: Notification }) {
     settled: 'not sent, because it was answered first',
     failed: `not delivered. ${reason}`,
     skipped: `passed over. ${reason}`,
+    seen: 'not sent, because a page showed it',
   };
   return (
     <span>

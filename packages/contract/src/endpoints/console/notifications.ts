@@ -34,7 +34,14 @@ export const channelQuestions = ['all', 'risky', 'not_risky'] as const;
 /** The maximum of hours between messages about questions of low risk. */
 export const DIGEST_HOURS_MAX = 24;
 export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
-export const notificationStates = ['waiting', 'sent', 'failed', 'settled', 'skipped'] as const;
+export const notificationStates = [
+  'waiting',
+  'sent',
+  'failed',
+  'settled',
+  'skipped',
+  'seen',
+] as const;
 
 const settingFields = {
   kind: OneOf(channelKinds, {
@@ -83,7 +90,7 @@ export const Notification = Type.Object({
   state: OneOf(notificationStates, {
     description:
       'settled: it was answered before it could be sent. skipped: the person was absent, and the ' +
-      'next one was told.',
+      'next one was told. seen: a page of the person showed the decision.',
   }),
   attempts: Integer(0, 1_000),
   failure: Nullable(Text(500, { description: 'Why it was not delivered, waits, or was skipped.' })),
@@ -294,6 +301,34 @@ export const notifications = {
     response: Ok({ digestHours: DigestHours }),
     errors: [],
     example: { request: { hours: 4 }, response: { ok: true, digestHours: 4 } },
+  }),
+  reportPage: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationReportPage',
+    path: '/console-api/v1/notifications/report-page',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Say that a page of the console is visible, and which decision it shows',
+    description:
+      'Messages about this decision that wait for the person are not sent by channels that only ' +
+      'the person reads: push, ntfy and mail. While a page is visible, such messages wait a ' +
+      'second for its report, and the stream of changes tells the page. A page that does not ' +
+      'report for 45 s counts as hidden.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      pageId: Text(64, { minLength: 1, description: 'Random, one for each page.' }),
+      isVisible: Type.Boolean(),
+      uncertaintyId: Type.Optional(Id('uncertainty')),
+    }),
+    response: Ok({ seen: Type.Boolean({ description: 'Whether a message waited.' }) }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        ...{ pageId: '5b1b0a4f6c1f1d8f', isVisible: true, uncertaintyId: exampleUncertaintyId },
+      },
+      response: { ok: true, seen: true },
+    },
   }),
   list: defineEndpoint({
     ...consoleRow,

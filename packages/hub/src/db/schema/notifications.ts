@@ -48,13 +48,23 @@ export interface NotificationsTable {
   /** When it is sent next; null: never again. */
   due_at: number | null;
   /** Why it waits, or waited last, beyond its turn; null: it never did. */
-  held_by: 'quiet-hours' | 'digest' | null;
+  held_by: 'quiet-hours' | 'digest' | 'page' | null;
   failure: string | null;
   created_at: number;
   ended_at: number | null;
 }
 
+/** A page of the console that is visible, unless it has not reported for a while. */
+export interface VisiblePagesTable {
+  workspace_id: string;
+  person_id: string;
+  /** The name that the page gives itself. */
+  page_id: string;
+  until_at: number;
+}
+
 export interface NotificationTables {
+  visible_pages: VisiblePagesTable;
   notification_channels: NotificationChannelsTable;
   notifications: NotificationsTable;
 }

@@ -34,6 +34,14 @@ export const notificationTables = [
     ended_at BIGINT,
     PRIMARY KEY (workspace_id, notification_id)
   )`,
+  // Pages of the console that a person has before them.
+  `CREATE TABLE visible_pages (
+    workspace_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    page_id TEXT NOT NULL,
+    until_at BIGINT NOT NULL,
+    PRIMARY KEY (workspace_id, person_id, page_id)
+  )`,
   // An event is told once by each channel.
   `CREATE UNIQUE INDEX notifications_once ON notifications
     (workspace_id, subject_id, event, channel_id)`,
