@@ -65,6 +65,25 @@ test('the person who enqueued the job has a place in the order', async (t) => {
   assert.deepEqual(await h.sendAll(), ['linus', 'ada']);
 });
 
+test('two hubs tell each person once, also when one leaves while both send', async (t) => {
+  const h = await startTeam(t);
+  await h.order([h.ids.linus, h.ids.grace, h.ids.edsger]);
+  await h.raise();
+  const both = async () => {
+    await Promise.all([h.sender.sendDue(), h.hub.loops.notifications.runOnce()]);
+    await h.sender.idle();
+  };
+  await both();
+  assert.deepEqual(h.topics(), ['linus']);
+  h.minutes(5);
+  await Promise.all([both(), h.leave(h.ids.linus)]);
+  await both();
+  assert.deepEqual(h.topics(), ['linus', 'grace']);
+  await h.leave(h.ids.grace);
+  await both();
+  assert.deepEqual(h.topics(), ['linus', 'grace', 'edsger']);
+});
+
 test('an answer in between ends the order', async (t) => {
   const h = await startTeam(t);
   await h.order([h.ids.linus, h.ids.grace]);
