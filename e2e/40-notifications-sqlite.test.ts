@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
@@ -12,6 +8,7 @@ import type { Page } from 'playwright-core';
 import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
+import { startNtfy } from './ntfy-receiver.ts';
 import { auditSchemes } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
@@ -30,7 +27,7 @@ const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 /* A person adds a channel, a job asks, and the link of the message leads to the answer. */
 describe('notifications, in a browser', { skip: browserMissing }, () => {
   const folder = makeTempDir({ after });
-  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let receiver: Awaited<ReturnType<typeof startNtfy>>;
   let hub: HubProcess;
   let ada: SignedIn;
   let client: Client;
@@ -40,7 +37,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
 
   before(async () => {
     if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
-    receiver = await startReceiver();
+    receiver = await startNtfy();
     const dataDir = join(folder, 'data');
     const mail = {
       // Nothing listens there; the tests of the hub deliver to a real server.
@@ -169,31 +166,3 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     assert.deepEqual(visit.troubles, []);
   });
 });
-
-interface NtfyMessage {
-  title: string;
-  message: string;
-  click: string;
-}
-
-/** Takes what is published to a server of ntfy. */
-async function startReceiver() {
-  const messages: NtfyMessage[] = [];
-  const heard = new EventEmitter();
-  const server = createServer(async (request, response) => {
-    messages.push((await json(request)) as NtfyMessage);
-    response.end('{}');
-    heard.emit('message');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  /** The message of this number, from 1, which may come yet. */
-  async function next(number: number): Promise<NtfyMessage> {
-    for (;;) {
-      const message = messages[number - 1];
-      if (message !== undefined) return message;
-      await once(heard, 'message');
-    }
-  }
-  return { server, url, messages, next };
-}

@@ -82,12 +82,16 @@ export function notificationChannelsQuery(workspaceId: string) {
   });
 }
 
+/** No change announces that a message was sent; the list is shown only while it is unfolded. */
+const TOLD_REFRESH_MS = 2_000;
+
 /** Who was told of a question. */
 export function notificationsQuery(workspaceId: string, uncertaintyId: string) {
   return queryOptions({
     queryKey: ['notifications', workspaceId, uncertaintyId],
     queryFn: ({ signal }) =>
       callHub('notifications', 'list', { workspaceId, uncertaintyId }, signal),
+    refetchInterval: TOLD_REFRESH_MS,
   });
 }
 

@@ -41,6 +41,8 @@ const actionWords: Readonly<Record<string, string>> = {
   'password-reset.use': 'set a new password by a link',
   'person.change-password': 'changed their password',
   'person.rename': 'changed their name',
+  'person.set-absence': 'set until when they are out of office',
+  'person.set-digest': 'changed how often they are told of questions of low risk',
   'person.set-quiet-hours': 'changed their quiet hours',
   'queue.pause': 'paused the queue',
   'queue.resume': 'resumed the queue',

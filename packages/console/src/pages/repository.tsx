@@ -14,6 +14,7 @@ import { plainText } from '../format/text.ts';
 import { Command, CopyId } from '../parts/form/copy-button.tsx';
 import { BackLink, innerLinkClasses } from '../parts/page/page-parts.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
+import { AskOrderPanel } from '../parts/record/ask-order-panel.tsx';
 import { Facts, Panel } from '../parts/record/facts.tsx';
 import { RepositoryActions } from '../parts/record/repository-actions.tsx';
 import { AgentSign } from '../parts/status/agent-status.tsx';
@@ -74,6 +75,7 @@ function RepositoryView({ repo }: { repo: Repository }) {
         <LastJobs repo={repo} />
         <div className="grid min-w-0 gap-4">
           <ServingAgents repo={repo} />
+          <AskOrderPanel repo={repo} />
           <Panel title="Details">
             <Facts
               rows={[

@@ -1,6 +1,7 @@
 import { getRouteApi, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { noteFrameShown } from '../api/read-first.ts';
+import { useReportPage } from '../live/report-page.ts';
 import { useLive } from '../live/use-live.ts';
 import { ToastHost } from '../parts/dialog/toast-host.tsx';
 import { InShell } from '../parts/page/card-page.tsx';
@@ -19,6 +20,7 @@ export function Shell() {
   const { person, workspaces, membership } = workspace.useRouteContext();
   const mainRef = useFocusOnNewPage();
   useLive(membership);
+  useReportPage(membership.workspaceId);
   useEffect(noteFrameShown, []);
   useEffect(() => (mainRef.current === null ? undefined : keepFocus(mainRef.current)), [mainRef]);
   return (

@@ -3,6 +3,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import {
   Cursor,
   Id,
+  Integer,
   List,
   ListLimit,
   NextCursor,
@@ -22,6 +23,28 @@ export const RemoteUrlHash = Text(64, {
 
 export const RepositoryStatus = OneOf(['active', 'archived']);
 
+/** The maximum of places in an order. */
+export const ASK_PLACES_MAX = 10;
+/** The maximum of `minutes`: a message is given up a day after its turn has come. */
+export const ASK_MINUTES_MAX = 720;
+
+/** Who is told of the questions of a repository, one after the other. */
+export const AskOrder = Type.Object({
+  personIds: Type.Array(Nullable(Id('person')), {
+    minItems: 1,
+    maxItems: ASK_PLACES_MAX,
+    description:
+      'In this order; null is the person who enqueued the job. A person without a channel for the ' +
+      'question is left out, and one who has left the workspace is passed over.',
+  }),
+  minutes: Integer(
+    1,
+    ASK_MINUTES_MAX,
+    'Minutes without an answer after which the next person is told.',
+  ),
+});
+export type AskOrder = Static<typeof AskOrder>;
+
 export const Repository = Type.Object({
   repoId: Id('repository'),
   workspaceId: Id('workspace'),
@@ -29,6 +52,7 @@ export const Repository = Type.Object({
   label: Text(200),
   status: RepositoryStatus,
   queuePausedAt: Nullable(Timestamp('Since when no job of the repository is handed out.')),
+  askOrder: Nullable(AskOrder),
   createdAt: Timestamp(),
   updatedAt: Timestamp(),
 });
@@ -41,6 +65,7 @@ const exampleRepository: Repository = {
   label: 'acme/api',
   status: 'active',
   queuePausedAt: null,
+  askOrder: null,
   createdAt: '2026-11-02T09:00:00.000Z',
   updatedAt: '2026-11-02T09:00:00.000Z',
 };
@@ -106,12 +131,15 @@ export const repositories = {
     description:
       'Creates the repository if the hash is unknown in the workspace, with label "" and status ' +
       'active as defaults. Otherwise updates the fields that are sent. Jobs of an archived ' +
-      'repository are not claimed. A change of the label or status is audited.',
+      'repository are not claimed. askOrder says who is told of questions, and only people set it; ' +
+      'null is the default: the person who enqueued the job, or members if that person has no ' +
+      'channel, and then the owners. A change of the label, status or order is audited.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       remoteUrlHash: RemoteUrlHash,
       label: Type.Optional(Text(200)),
       status: Type.Optional(RepositoryStatus),
+      askOrder: Type.Optional(Nullable(AskOrder)),
     }),
     response: Ok({ repoId: Id('repository'), repo: Repository, created: Type.Boolean() }),
     errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],

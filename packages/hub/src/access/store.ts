@@ -71,6 +71,20 @@ export async function listOwnerIds(reader: Reader, workspaceId: string): Promise
   return rows.map(({ person_id }) => person_id);
 }
 
+/** Those of some persons who are members of a workspace. */
+export async function listMemberIds(
+  reader: Reader,
+  workspaceId: string,
+  personIds: readonly string[],
+): Promise<string[]> {
+  const rows = await reader.allSql<Pick<MembershipRow, 'person_id'>>(
+    `SELECT person_id FROM memberships
+     WHERE workspace_id = ? AND person_id IN (SELECT value FROM json_each(?))`,
+    [workspaceId, JSON.stringify(personIds)],
+  );
+  return rows.map(({ person_id }) => person_id);
+}
+
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
   insertRow(tx, 'memberships', row);
 }

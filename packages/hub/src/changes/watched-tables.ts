@@ -54,6 +54,11 @@ export const watchedTables: Readonly<Record<string, WatchedTable>> = {
   cloud_ai_jobs: { kind: just('cloudAiJob'), id: 'cloud_ai_job_id' },
   uncertainties: { kind: just('uncertainty'), id: 'uncertainty_id' },
   resolutions: { kind: just('uncertainty'), id: 'uncertainty_id' },
+  // A page that shows the question reads it again, and says so.
+  notifications: {
+    kind: ({ set }) => (set.held_by === 'page' ? ['uncertainty'] : []),
+    id: 'subject_id',
+  },
   runs: { kind: just('run'), id: 'run_id' },
   agents: { kind: just('agent'), id: 'agent_id', silent: ['last_seen_at', 'token_id'] },
   repositories: { kind: just('repository'), id: 'repo_id' },

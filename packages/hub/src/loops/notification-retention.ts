@@ -1,5 +1,5 @@
 import { NO_WORKSPACE } from '../db/engine.ts';
-import { deleteOldNotifications } from '../notifications/store.ts';
+import { deleteHiddenPages, deleteOldNotifications } from '../notifications/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -8,7 +8,7 @@ const BATCH_MAX = 500;
 /** As long as people ask why they did not hear of something. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Deletes notifications of long ago. */
+/** Deletes notifications of long ago, and pages that were closed without a report. */
 export function createNotificationRetention(
   { database, clock }: Pick<HubDeps, 'database' | 'clock'>,
   onError: (error: unknown) => void,
@@ -18,9 +18,10 @@ export function createNotificationRetention(
     intervalMs: INTERVAL_MS,
     clock,
     work: () =>
-      database.write(NO_WORKSPACE, (tx) =>
-        deleteOldNotifications(tx, tx.nowMs - KEPT_MS, BATCH_MAX),
-      ),
+      database.write(NO_WORKSPACE, async (tx) => {
+        await deleteHiddenPages(tx);
+        return await deleteOldNotifications(tx, tx.nowMs - KEPT_MS, BATCH_MAX);
+      }),
     hasMore: (deleted) => deleted === BATCH_MAX,
     onError,
   });

@@ -6,18 +6,20 @@ import {
   SERVICE_TOKENS_LISTED_MAX,
 } from '@signalbox/contract';
 
-import { timestampOf } from '../base/clock.ts';
+import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import type { MintedServiceToken } from '../tokens/revoke.ts';
 import type { CheckedInvitation, InvitationWithInviter } from './read-invitations.ts';
 import type { MemberRow } from './read-members.ts';
 
-export function presentMember(row: MemberRow): Member {
+export function presentMember(row: MemberRow, nowMs: number): Member {
+  const isAbsent = row.absent_until !== null && row.absent_until > nowMs;
   return {
     personId: row.person_id,
     email: row.email,
     name: row.name,
     role: row.role,
     joinedAt: timestampOf(row.created_at),
+    absentUntil: isAbsent ? nullableTimestampOf(row.absent_until) : null,
   };
 }
 

@@ -3,11 +3,11 @@ import { listMemberships, type MembershipRow, readMembership } from '../access/s
 import { assert, HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
-import { type PersonName, readPersonNames } from '../people/store.ts';
+import { type MemberPerson, readMemberPeople } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 
-/** A membership and its person. */
-export type MemberRow = Omit<MembershipRow, 'workspace_id'> & PersonName;
+/** A membership and its person, with the end of an absence that may be over. */
+export type MemberRow = Omit<MembershipRow, 'workspace_id'> & MemberPerson;
 
 /**
  * The members of a workspace, ordered by person id; one more than `limit`.
@@ -39,7 +39,7 @@ async function addPeople(
   reader: Reader,
   memberships: readonly MembershipRow[],
 ): Promise<MemberRow[]> {
-  const people = await readPersonNames(
+  const people = await readMemberPeople(
     reader,
     memberships.map((membership) => membership.person_id),
   );

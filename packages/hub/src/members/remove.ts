@@ -6,6 +6,7 @@ import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
+import { runHooks } from '../start/hooks.ts';
 import { endServiceTokensOf, type MintedServiceToken } from '../tokens/revoke.ts';
 import { revokePersonTokens } from '../tokens/store.ts';
 import type { MemberDeps } from './deps.ts';
@@ -70,7 +71,7 @@ export function leaveWorkspace(
  * belong to no person, so they are valid until they are revoked.
  */
 async function endMembership(
-  { tokenCache }: MemberDeps,
+  deps: MemberDeps,
   tx: Tx,
   ref: MemberRef,
   how: { actor: string; action: string; from: Role } & Choice,
@@ -78,6 +79,7 @@ async function endMembership(
   const { actor, action, from, revokeServiceTokens: revoke } = how;
   const { workspaceId, personId } = ref;
   await deleteMembership(tx, workspaceId, personId);
+  await runHooks(deps.hooks.onMemberLeft, deps, tx, { workspaceId, personId });
   const tokensRevoked = await revokePersonTokens(tx, workspaceId, personId);
   const serviceTokens = await endServiceTokensOf(tx, ref, { actor, revoke, cause: action });
   const invitationsRevoked = await revokeInvitationsBeyond(tx, ref, null);
@@ -88,7 +90,7 @@ async function endMembership(
     subject: personId,
     data: { role: from, tokensRevoked, invitationsRevoked, ...countTokens(serviceTokens) },
   });
-  tx.afterCommit(() => tokenCache.clear());
+  tx.afterCommit(() => deps.tokenCache.clear());
   return serviceTokens;
 }
 

@@ -37,12 +37,15 @@ function bindMembers(
     const after = decodeCursor(cursor, 'person');
     const rows = await listMembers(deps, principal, workspaceId, { limit, after });
     const page = pageOf(rows, limit, (row) => row.person_id);
-    return { members: page.items.map(presentMember), nextCursor: page.nextCursor };
+    const nowMs = deps.clock.nowMs();
+    const shown = page.items.map((row) => presentMember(row, nowMs));
+    return { members: shown, nextCursor: page.nextCursor };
   });
   api.bind(members.changeRole, async (input, { principal }) => {
     const change = () => changeRole(deps, principal, input);
     const { member, serviceTokens } = await administer(principal, change);
-    return { member: presentMember(member), serviceTokens: presentMinted(serviceTokens) };
+    const shown = presentMember(member, deps.clock.nowMs());
+    return { member: shown, serviceTokens: presentMinted(serviceTokens) };
   });
   api.bind(members.remove, async (input, { principal }) => {
     const remove = () => removeMember(deps, principal, input);

@@ -30,6 +30,7 @@ import {
   type SealedTarget,
   sealTarget,
 } from './target.ts';
+import { passQuestionsOn } from './turns.ts';
 import { arePushKeys } from './web-push.ts';
 
 type PutInput = RequestInput<typeof consoleEndpoints.notificationChannels.put.request>;
@@ -69,7 +70,7 @@ export async function saveChannel(
       ...{ ...place, person_id: personId, kind, name },
       host: target === null ? await addressOf(tx, personId) : new URL(target.url).host,
       sealed_target: target === null ? null : sealTarget(target, secretKey, place),
-      ...{ events: JSON.stringify([...new Set(events)]) },
+      ...{ events: JSON.stringify([...new Set(events)]), questions: input.questions },
       ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
       created_at: known?.created_at ?? tx.nowMs,
     };
@@ -203,6 +204,7 @@ export function removeChannel(
     await deleteChannel(tx, row);
     const end = { state: 'failed' as const, failure: 'The channel was removed.' };
     await endWaiting(tx, { workspace_id: workspaceId, channel_id: channelId }, end);
+    await passQuestionsOn(tx, workspaceId, personId);
     const action = 'notification-channel.remove';
     await appendAudit(tx, { workspaceId, actor: personId, action, subject: channelId });
   });
@@ -243,7 +245,7 @@ function presentChannel(row: ChannelRow): NotificationChannel {
   return {
     ...{ channelId: row.channel_id, kind: row.kind, name: row.name, host: row.host },
     events: JSON.parse(row.events) as NotificationChannel['events'],
-    showsText: row.shows_text === 1,
+    ...{ questions: row.questions, showsText: row.shows_text === 1 },
     ...{ failure: row.failure, stoppedAt: nullableTimestampOf(row.stopped_at) },
     createdAt: timestampOf(row.created_at),
   };

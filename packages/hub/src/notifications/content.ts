@@ -10,6 +10,8 @@ export interface NotificationContent {
   recommended: string | null;
   /** Whether it is about an approval. */
   isApproval: boolean;
+  /** Whether its asker says that little depends on it, and it is no approval and no risk. */
+  isLowRisk: boolean;
   /** Whether a session of the person asks, and no job. */
   isOfSession: boolean;
   /** When the question must be answered; null: no time is set. */
@@ -18,6 +20,8 @@ export interface NotificationContent {
   outcome: 'done' | 'failed' | null;
   /** Of a job that no agent can take: how many others it tells of. */
   othersWaiting?: number;
+  /** Of a question of low risk: how many others it tells of. */
+  othersAsked?: number;
 }
 
 /** A message to a person: sentences of ours, and texts of others in quotation marks. */
@@ -62,6 +66,7 @@ export function sentencesOf(
     const text = job === null ? 'No agent can take it.' : `${job}: no agent can take it.`;
     return { title, text: `${text} Open it to see why.`, answer: null };
   }
+  if (content.othersAsked) return sentencesOfSeveral(question, content.othersAsked, showsText);
   const title = isOfSession ? 'Your session asks you' : 'A job asks you';
   if (question === null || !showsText) {
     return { title, text: 'Open it to see the question.', answer: null };
@@ -69,6 +74,17 @@ export function sentencesOf(
   const asked = quote(question, QUOTED_CHARS_MAX);
   const answer = recommended === null ? null : quote(recommended, ANSWER_CHARS_MAX);
   return { title, text: job === null ? asked : `${job}: ${asked}`, answer };
+}
+
+function sentencesOfSeveral(
+  question: string | null,
+  others: number,
+  showsText: boolean,
+): Pick<Message, 'title' | 'text' | 'answer'> {
+  const more = others === 1 ? 'another' : `${others} others`;
+  const asked = question === null || !showsText ? null : quote(question, QUOTED_CHARS_MAX);
+  const text = asked === null ? 'Open the inbox to see them.' : `${asked} and ${more}.`;
+  return { title: `${others + 1} questions of low risk wait`, text, answer: null };
 }
 
 /**

@@ -2,15 +2,13 @@ import type { QuietHours } from '@signalbox/contract';
 import { appendAccountAudit } from '../audit/append.ts';
 import { invalidField } from '../base/errors.ts';
 import { type Principal, personIdOf } from '../base/principal.ts';
-import type { Reader } from '../db/engine.ts';
-import { readPerson, updateQuietHours } from '../people/store.ts';
+import { type PersonRow, updateQuietHours } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { releaseHeld } from './store.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
-const HELD_WORDS = 'Quiet hours until';
 
 /**
  * Sets the quiet hours of the person, in all workspaces. What waits for the former ones is due, and
@@ -33,7 +31,7 @@ export async function setQuietHours(
   await writeAccount(database, personId, async (tx) => {
     const text = quietHours === null ? null : JSON.stringify(quietHours);
     await updateQuietHours(tx, personId, text);
-    await releaseHeld(tx, personId, HELD_WORDS);
+    await releaseHeld(tx, personId, 'quiet-hours');
     await appendAccountAudit(tx, personId, {
       ...{ action: 'person.set-quiet-hours', subject: personId, data: { ...quietHours } },
     });
@@ -42,15 +40,14 @@ export async function setQuietHours(
 }
 
 /** The quiet hours of a person; null: none. */
-export async function readQuietHours(reader: Reader, personId: string): Promise<QuietHours | null> {
-  const text = (await readPerson(reader, personId))?.quiet_hours ?? null;
+export function quietHoursOf({ quiet_hours: text }: PersonRow): QuietHours | null {
   // Written by `setQuietHours`.
   return text === null ? null : (JSON.parse(text) as QuietHours);
 }
 
 /** Why a notification waits for their end. */
 export function describeHold({ until, timeZone }: QuietHours): string {
-  return `${HELD_WORDS} ${until} (${timeZone}).`;
+  return `Quiet hours until ${until} (${timeZone}).`;
 }
 
 /**

@@ -1,11 +1,9 @@
 import type { UncertaintyKind } from '@signalbox/contract';
-import { listOwnerIds } from '../access/store.ts';
 import type { Tx } from '../db/engine.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
-import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
 import {
   addNotification,
@@ -14,24 +12,27 @@ import {
   listChannels,
   type NotificationRow,
 } from './store.ts';
+import { passOver, passQuestionsOn, planTurns, readAbsences } from './turns.ts';
 import { WAIT_MS } from './waiting-jobs.ts';
 
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
 /** Of the recommended answer, which a button shows. */
 const RECOMMENDED_CHARS_MAX = 200;
-const MINUTE_MS = 60_000;
 
 type ChannelEvent = NotificationRow['event'];
 
 /** The part of a decision request that is told. */
 interface AskedDecision {
   workspace_id: string;
+  repo_id: string | null;
   uncertainty_id: string;
   job_id: string | null;
   prompt: string;
   requested_by: string | null;
   kind: UncertaintyKind;
+  /** A level in words of the asker. */
+  impact: string;
   deadline_at: number | null;
   /** JSON array of options. */
   options: string;
@@ -41,8 +42,7 @@ interface AskedDecision {
 }
 
 /**
- * Tells of a decision request: the person who enqueued the job, and the owners when it is not
- * answered for some minutes; or every member with a channel for it when that person has none. Of
+ * Tells persons of a decision request, one turn after the other as long as it is not answered. Of
  * their own session, only that person is told. An `onDecisionRequested` hook.
  */
 export async function notifyOfDecision(
@@ -51,26 +51,30 @@ export async function notifyOfDecision(
   asked: AskedDecision,
 ): Promise<void> {
   const { workspace_id: workspaceId, uncertainty_id: subjectId, job_id: jobId } = asked;
-  const channels = (await listChannels(tx, workspaceId)).filter(hears('decision'));
+  const channels = (await listChannels(tx, workspaceId)).filter(
+    (channel) => hears('decision')(channel) && hearsOf(channel, asked),
+  );
   if (channels.length === 0) return;
-  const own = channels.filter(({ person_id }) => person_id === asked.requested_by);
   const titles = jobId === null ? null : await readJobTitles(tx, workspaceId, [jobId]);
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
   const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
   const content = {
     ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
     ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
-    isOfSession: asked.session !== null,
+    ...{ isOfSession: asked.session !== null, isLowRisk: isLowRisk(asked) },
   };
   const told = { event: 'decision' as const, subjectId, content };
-  const isPrivate = asked.session !== null;
-  await raise(deps, tx, own.length > 0 || isPrivate ? own : channels, told, tx.nowMs);
-  if (isPrivate || own.length === 0 || own.length === channels.length) return;
-  const afterMinutes = (await readWorkspace(tx, workspaceId))?.ask_owners_after_minutes ?? 0;
-  if (afterMinutes === 0) return;
-  const owners = new Set(await listOwnerIds(tx, workspaceId));
-  const next = channels.filter((one) => owners.has(one.person_id) && !own.includes(one));
-  await raise(deps, tx, next, told, tx.nowMs + afterMinutes * MINUTE_MS);
+  if (asked.session !== null) {
+    const own = channels.filter(({ person_id }) => person_id === asked.requested_by);
+    return await raise(deps, tx, own, told, tx.nowMs);
+  }
+  const personIds = [...new Set(channels.map(({ person_id }) => person_id))];
+  const absences = await readAbsences(tx, workspaceId, personIds, tx.nowMs);
+  const turns = await planTurns(tx, asked, channels, absences);
+  const rows = turns.flatMap(({ atMs, channels: own }) =>
+    own.map((channel) => makeRow(deps, channel, told, { atMs, nowMs: tx.nowMs })),
+  );
+  for (const row of passOver(rows, absences, tx.nowMs)) await addNotification(tx, row);
 }
 
 /** The label of the recommended answer, as the console shows it. */
@@ -109,7 +113,7 @@ export async function notifyOfCompletion(
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = {
       ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
-      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false },
+      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false, isLowRisk: false },
     };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
@@ -131,7 +135,7 @@ export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecor
   const content = {
     ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
     ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
-    ...{ isOfSession: false, othersWaiting: 0 },
+    ...{ isOfSession: false, isLowRisk: false, othersWaiting: 0 },
   };
   const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
   await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);
@@ -142,19 +146,57 @@ function hears(event: ChannelEvent) {
     stopped_at === null && (JSON.parse(events) as string[]).includes(event);
 }
 
+interface Told {
+  event: ChannelEvent;
+  subjectId: string;
+  content: NotificationContent;
+}
+
+function isRisky({ kind }: Pick<AskedDecision, 'kind'>): boolean {
+  return kind === 'approval' || kind === 'risk';
+}
+
+/** As for answering alike questions together, the asker says that the impact is low. */
+function isLowRisk(asked: Pick<AskedDecision, 'kind' | 'impact'>): boolean {
+  return asked.impact.trim().toLowerCase() === 'low' && !isRisky(asked);
+}
+
+/** Whether the person wants to be told of such questions by the channel. */
+function hearsOf({ questions }: ChannelRow, asked: Pick<AskedDecision, 'kind'>): boolean {
+  return questions === 'all' || (questions === 'risky') === isRisky(asked);
+}
+
 async function raise(
-  { ids }: HookDeps,
+  deps: HookDeps,
   tx: Tx,
   channels: readonly ChannelRow[],
-  told: { event: ChannelEvent; subjectId: string; content: NotificationContent },
-  dueAtMs: number,
+  told: Told,
+  atMs: number,
 ): Promise<void> {
-  for (const { workspace_id, channel_id, person_id } of channels) {
-    await addNotification(tx, {
-      ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
-      ...{ event: told.event, subject_id: told.subjectId, content: JSON.stringify(told.content) },
-      ...{ state: 'waiting', attempts: 0, due_at: dueAtMs, failure: null },
-      ...{ created_at: tx.nowMs, ended_at: null },
-    });
+  for (const channel of channels) {
+    await addNotification(tx, makeRow(deps, channel, told, { atMs, nowMs: tx.nowMs }));
   }
+}
+
+function makeRow(
+  { ids }: HookDeps,
+  { workspace_id, channel_id, person_id }: ChannelRow,
+  { event, subjectId, content }: Told,
+  { atMs, nowMs }: { atMs: number; nowMs: number },
+): NotificationRow {
+  return {
+    ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
+    ...{ event, subject_id: subjectId, content: JSON.stringify(content) },
+    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at: atMs, held_by: null },
+    ...{ failure: null, created_at: nowMs, ended_at: null },
+  };
+}
+
+/** Passes on the questions that wait with a person who has left. An `onMemberLeft` hook. */
+export async function passOnOfMember(
+  _deps: HookDeps,
+  tx: Tx,
+  { workspaceId, personId }: { workspaceId: string; personId: string },
+): Promise<void> {
+  await passQuestionsOn(tx, workspaceId, personId);
 }

@@ -1,16 +1,20 @@
 import { channelKinds, consoleEndpoints, type Notification } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { HubError } from '../base/errors.ts';
 import { personIdOf } from '../base/principal.ts';
 import type { Api } from '../http/bind.ts';
-import { type PersonName, readPersonNames } from '../people/store.ts';
+import { type PersonName, readPerson, readPersonNames } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
 import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
+import { absentUntilOf, setAbsence } from './absence.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
-import { readQuietHours, setQuietHours } from './quiet-hours.ts';
+import { setDigest } from './digest.ts';
+import { quietHoursOf, setQuietHours } from './quiet-hours.ts';
 import type { NotificationSender } from './sender.ts';
 import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } from './store.ts';
+import { reportPage } from './visible-pages.ts';
 
 /** Binds the console's endpoints for the channels of people, and for what they were told. */
 export function bindNotificationRoutes(
@@ -19,12 +23,19 @@ export function bindNotificationRoutes(
 ): void {
   const { notificationChannels, notifications } = consoleEndpoints;
   const { reader } = deps.database;
-  api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => ({
-    channels: await listOwnChannels(deps, principal, workspaceId),
-    kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
-    quietHours: await readQuietHours(reader, personIdOf(principal)),
-    pushKey: deps.notifications.pushKey,
-  }));
+  api.bind(notificationChannels.list, async ({ workspaceId }, { principal }) => {
+    const channels = await listOwnChannels(deps, principal, workspaceId);
+    const person = await readPerson(reader, personIdOf(principal));
+    if (person === undefined) throw new HubError('SESSION_REQUIRED');
+    return {
+      channels,
+      kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
+      quietHours: quietHoursOf(person),
+      absentUntil: absentUntilOf(person, deps.clock.nowMs()),
+      digestHours: person.digest_hours,
+      pushKey: deps.notifications.pushKey,
+    };
+  });
   api.bind(notificationChannels.put, (input, { principal }) => saveChannel(deps, principal, input));
   api.bind(notificationChannels.remove, async (input, { principal }) => {
     await removeChannel(deps, principal, input);
@@ -42,6 +53,15 @@ export function bindNotificationRoutes(
   });
   api.bind(notifications.setQuietHours, async ({ quietHours }, { principal }) => ({
     quietHours: await setQuietHours(deps, principal, quietHours),
+  }));
+  api.bind(notifications.setAbsence, async ({ absentUntil }, { principal }) => ({
+    absentUntil: await setAbsence(deps, principal, absentUntil),
+  }));
+  api.bind(notifications.setDigest, async ({ hours }, { principal }) => ({
+    digestHours: await setDigest(deps, principal, hours),
+  }));
+  api.bind(notifications.reportPage, async (input, { principal }) => ({
+    seen: await reportPage(deps, principal, input),
   }));
   api.bind(notifications.list, async ({ workspaceId, uncertaintyId }, { principal }) => {
     await requireAct(reader, principal, workspaceId, 'workspace.read');

@@ -8,7 +8,8 @@ import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
-import { describeHold, endOfQuiet, readQuietHours } from './quiet-hours.ts';
+import { collectDigest, endOthers, holdOthers } from './digest.ts';
+import { findHold } from './holds.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
@@ -21,6 +22,7 @@ import {
   updateChannelState,
 } from './store.ts';
 import { openTarget } from './target.ts';
+import { isOfSession, passQuestionOn, readAbsences } from './turns.ts';
 import { lookAtWaits } from './waiting-jobs.ts';
 import { type VapidKeys, vapidKeysOf } from './web-push.ts';
 
@@ -43,7 +45,7 @@ const ATTEMPT_MS = 60_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_MS_MAX = 15 * 60_000;
 const NO_MAIL = 'The operator of the hub has unset SVC_SMTP_URL: it sends no mail now.';
-/** A question that is a day old is seen at the console, or not at all. */
+/** A message that was due a day ago is seen at the console, or not at all. */
 const GIVEN_UP_MS = 24 * 60 * 60_000;
 
 /**
@@ -150,19 +152,24 @@ export class NotificationSender {
   }
 
   async #send(found: NotificationRow): Promise<void> {
-    const { database } = this.#deps;
-    const held = await this.#findHold(found);
+    const { database, clock } = this.#deps;
+    if (await this.#isPassedOn(found)) return;
+    const nowMs = clock.nowMs();
+    const held = await findHold(database.reader, found, nowMs);
     if (held !== null) {
       await database.write(found.workspace_id, (tx) => holdNotification(tx, found, held));
       return;
     }
     const waits = found.event === 'job_waits' ? await lookAtWaits(this.#deps, found) : null;
     if (waits?.row === null) return await database.write(found.workspace_id, waits.record);
-    const row = waits?.row ?? found;
+    const digest = await collectDigest(database.reader, waits?.row ?? found, nowMs);
+    const { row } = digest;
     const isTaken = await database.write(row.workspace_id, async (tx) => {
       const taken = await takeNotification(tx, row, tx.nowMs + ATTEMPT_MS);
-      if (taken) await waits?.record(tx);
-      return taken;
+      if (!taken) return false;
+      await waits?.record(tx);
+      await holdOthers(tx, digest, tx.nowMs + ATTEMPT_MS);
+      return true;
     });
     if (!isTaken) return;
     const channel = await readChannel(database.reader, row.workspace_id, row.channel_id);
@@ -170,7 +177,12 @@ export class NotificationSender {
     // The hub stops: after its start, or on another hub, the attempt is made again.
     if (delivery.kind === 'again' && this.#stop.signal.aborted) return;
     await database.write(row.workspace_id, async (tx) => {
-      await recordAttempt(tx, row, outcomeOf(row, delivery, tx.nowMs));
+      const outcome = outcomeOf(row, delivery, tx.nowMs);
+      await recordAttempt(tx, row, outcome);
+      await endOthers(tx, digest, outcome);
+      if (outcome.state === 'failed' && row.event === 'decision') {
+        await passQuestionOn(tx, row.workspace_id, row.subject_id);
+      }
       if (channel === undefined) return;
       const failure = delivery.kind === 'delivered' ? null : delivery.failure;
       const stopped = delivery.kind === 'gone' ? tx.nowMs : null;
@@ -180,18 +192,16 @@ export class NotificationSender {
     });
   }
 
-  /** The quiet hours of the person, in which only what cannot wait is sent; null: send it. */
-  async #findHold(
-    row: NotificationRow,
-  ): Promise<Pick<NotificationRow, 'due_at' | 'failure'> | null> {
+  /** Whether the next person is told of a question instead, because this one is absent. */
+  async #isPassedOn(row: NotificationRow): Promise<boolean> {
+    const { workspace_id: workspaceId, subject_id: subjectId, person_id: personId } = row;
+    if (row.event !== 'decision' || isOfSession(row)) return false;
     const { database, clock } = this.#deps;
-    const hours = await readQuietHours(database.reader, row.person_id);
-    if (hours === null) return null;
-    const dueAt = endOfQuiet(hours, clock.nowMs());
-    const { isApproval, deadlineAtMs } = JSON.parse(row.content) as NotificationContent;
-    const isUrgent = isApproval || (deadlineAtMs !== null && deadlineAtMs <= (dueAt ?? 0));
-    if (dueAt === null || isUrgent) return null;
-    return { due_at: dueAt, failure: describeHold(hours) };
+    const now = clock.nowMs();
+    const absences = await readAbsences(database.reader, workspaceId, [personId], now);
+    if (!absences.has(personId)) return false;
+    await database.write(workspaceId, (tx) => passQuestionOn(tx, workspaceId, subjectId));
+    return true;
   }
 
   async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
@@ -205,7 +215,9 @@ export class NotificationSender {
     }
     const content = JSON.parse(row.content) as NotificationContent;
     const { notification_id: id, event, subject_id, created_at: atMs } = row;
-    const path = `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
+    const path = content.othersAsked
+      ? 'inbox'
+      : `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
     const sentences = sentencesOf(content, channel.shows_text === 1);
     return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
   }
@@ -229,7 +241,7 @@ function outcomeOf(
     return { state: 'sent', due_at: null, failure: null, ended_at: nowMs };
   }
   const { failure } = delivery;
-  if (delivery.kind === 'again' && nowMs - row.created_at < GIVEN_UP_MS) {
+  if (delivery.kind === 'again' && nowMs - row.turn_at < GIVEN_UP_MS) {
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** row.attempts, RETRY_MS_MAX);
     const due_at = nowMs + Math.max(delayMs, delivery.afterMs);
     return { state: 'waiting', due_at, failure, ended_at: null };

@@ -3,7 +3,11 @@ import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, sql, updateRows, upsertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { NotificationChannelsTable, NotificationsTable } from '../db/schema/notifications.ts';
+import type {
+  NotificationChannelsTable,
+  NotificationsTable,
+  VisiblePagesTable,
+} from '../db/schema/notifications.ts';
 
 export type ChannelRow = NotificationChannelsTable;
 export type NotificationRow = NotificationsTable;
@@ -76,7 +80,7 @@ export function listDue(
   );
 }
 
-/** The newest notifications of an event. */
+/** The notifications of an event, in the order of their turns. */
 export function listOfSubject(
   reader: Reader,
   workspaceId: string,
@@ -84,9 +88,47 @@ export function listOfSubject(
 ): Promise<NotificationRow[]> {
   return reader.allSql<NotificationRow>(
     `SELECT ${allColumns.notifications} FROM notifications
-     WHERE workspace_id = ? AND subject_id = ? ORDER BY notification_id DESC LIMIT ?`,
+     WHERE workspace_id = ? AND subject_id = ? ORDER BY turn_at, notification_id LIMIT ?`,
     [workspaceId, subjectId, NOTIFICATIONS_LISTED_MAX],
   );
+}
+
+/** All notifications of a decision. */
+export function listOfDecision(
+  reader: Reader,
+  workspaceId: string,
+  subjectId: string,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND subject_id = ? AND event = 'decision'
+     ORDER BY turn_at, notification_id`,
+    [workspaceId, subjectId],
+  );
+}
+
+/** The decisions of which a person was told, or is to be told, and somebody else waits to be. */
+export async function listWaitingWithPerson(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+): Promise<string[]> {
+  const rows = await reader.allSql<{ subject_id: string }>(
+    `SELECT DISTINCT w.subject_id FROM notifications w
+     JOIN notifications own ON own.workspace_id = w.workspace_id
+       AND own.subject_id = w.subject_id AND own.event = w.event AND own.person_id = ?
+     WHERE w.due_at IS NOT NULL AND w.workspace_id = ? AND w.event = 'decision'`,
+    [personId, workspaceId],
+  );
+  return rows.map(({ subject_id }) => subject_id);
+}
+
+/** Writes when it is the turn of a person, or that it is skipped, unless it was taken meanwhile. */
+export async function putTurn(tx: Tx, row: NotificationRow): Promise<void> {
+  const { workspace_id, notification_id, attempts, turn_at, state, due_at, failure } = row;
+  const { ended_at } = row;
+  const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
+  await updateRows(tx, 'notifications', where, { turn_at, state, due_at, failure, ended_at });
 }
 
 /**
@@ -123,16 +165,36 @@ export function listDueOfChannel(
 export async function holdNotification(
   tx: Tx,
   { workspace_id, notification_id, attempts }: NotificationRow,
-  set: Pick<NotificationRow, 'due_at' | 'failure'>,
+  set: Partial<Pick<NotificationRow, 'due_at' | 'failure' | 'held_by'>>,
 ): Promise<void> {
   const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
   await updateRows(tx, 'notifications', where, set);
 }
 
 /** Makes the notifications of a person due that wait for a reason, in all workspaces. */
-export async function releaseHeld(tx: Tx, personId: string, reason: string): Promise<void> {
-  const later = sql('due_at > ? AND failure LIKE ?', tx.nowMs, `${reason}%`);
-  await updateRows(tx, 'notifications', { person_id: personId, also: later }, { due_at: tx.nowMs });
+export async function releaseHeld(
+  tx: Tx,
+  personId: string,
+  heldBy: NotificationRow['held_by'],
+): Promise<void> {
+  const later = sql('due_at > ?', tx.nowMs);
+  const where = { person_id: personId, held_by: heldBy, attempts: 0, also: later };
+  await updateRows(tx, 'notifications', where, { due_at: tx.nowMs });
+}
+
+/** The decisions that a channel tells of later, those that wait longest first. */
+export function listHeldOfChannel(
+  reader: Reader,
+  { workspace_id, channel_id }: Pick<NotificationRow, 'workspace_id' | 'channel_id'>,
+  limit: number,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND channel_id = ? AND event = 'decision' AND due_at IS NOT NULL
+       AND held_by IS NOT NULL AND attempts = 0
+     ORDER BY turn_at, notification_id LIMIT ?`,
+    [workspace_id, channel_id, limit],
+  );
 }
 
 /** Records how an attempt went. A notification that was settled meanwhile stays so. */
@@ -167,4 +229,58 @@ export function deleteOldNotifications(tx: Tx, beforeMs: number, limit: number):
       ...[beforeMs, limit],
     ),
   });
+}
+
+/** Ends what is due about a decision, because a page shows it. @returns how many there were. */
+export function endSeen(
+  tx: Tx,
+  about: { workspaceId: string; subjectId: string; channelIds: readonly string[] },
+): Promise<number> {
+  const { workspaceId: workspace_id, subjectId: subject_id, channelIds: channel_id } = about;
+  const due = { event: 'decision' as const, state: 'waiting' as const, attempts: 0 };
+  const also = sql('turn_at <= ?', tx.nowMs);
+  const where = { workspace_id, subject_id, channel_id, ...due, also };
+  const end = { state: 'seen' as const, due_at: null, failure: null, ended_at: tx.nowMs };
+  return updateRows(tx, 'notifications', where, end);
+}
+
+export async function putVisiblePage(tx: Tx, row: VisiblePagesTable): Promise<void> {
+  await upsertRow(tx, 'visible_pages', row, ['workspace_id', 'person_id', 'page_id']);
+}
+
+export async function deleteVisiblePage(
+  tx: Tx,
+  page: Omit<VisiblePagesTable, 'until_at'>,
+): Promise<void> {
+  await deleteRows(tx, 'visible_pages', page);
+}
+
+/** Until when a page counts as visible; null: it never was, or is not any more. */
+export async function readVisibleUntil(
+  reader: Reader,
+  { workspace_id, person_id, page_id }: Omit<VisiblePagesTable, 'until_at'>,
+): Promise<number | null> {
+  const row = await reader.firstSql<Pick<VisiblePagesTable, 'until_at'>>(
+    'SELECT until_at FROM visible_pages WHERE workspace_id = ? AND person_id = ? AND page_id = ?',
+    [workspace_id, person_id, page_id],
+  );
+  return row?.until_at ?? null;
+}
+
+/** Whether a page of the person in the workspace is visible. */
+export async function hasVisiblePage(
+  reader: Reader,
+  { workspace_id, person_id }: Pick<NotificationRow, 'workspace_id' | 'person_id'>,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await reader.firstSql(
+    'SELECT 1 FROM visible_pages WHERE workspace_id = ? AND person_id = ? AND until_at > ?',
+    [workspace_id, person_id, nowMs],
+  );
+  return row !== undefined;
+}
+
+/** Deletes the pages that have not reported for a while. */
+export async function deleteHiddenPages(tx: Tx): Promise<void> {
+  await deleteRows(tx, 'visible_pages', { also: sql('until_at <= ?', tx.nowMs) });
 }

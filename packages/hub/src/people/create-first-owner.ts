@@ -79,6 +79,8 @@ export async function insertFirstOwner(
     password_hash: passwordHash,
     created_at: tx.nowMs,
     quiet_hours: null,
+    absent_until: null,
+    digest_hours: 0,
   };
   await insertPerson(tx, person);
   const workspace = await insertWorkspace(tx, {

@@ -56,12 +56,30 @@ export async function readPersonNames(
   return new Map(people.map((person) => [person.person_id, person]));
 }
 
+/** A person as members of their workspaces see them. */
+export type MemberPerson = PersonName & Pick<PersonRow, 'absent_until'>;
+
+/** The people with these ids, by id. */
+export async function readMemberPeople(
+  reader: Reader,
+  personIds: readonly string[],
+): Promise<Map<string, MemberPerson>> {
+  const people = await reader.allSql<MemberPerson>(
+    `SELECT person_id, email, name, absent_until FROM people
+     WHERE person_id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(personIds)],
+  );
+  return new Map(people.map((person) => [person.person_id, person]));
+}
+
 export async function hasPeople(reader: Reader): Promise<boolean> {
   return (await reader.firstSql('SELECT 1 FROM people LIMIT 1', [])) !== undefined;
 }
 
-export async function insertPerson(tx: Tx, row: Omit<PersonRow, 'quiet_hours'>): Promise<void> {
-  insertRow(tx, 'people', { ...row, quiet_hours: null });
+type NewPerson = Omit<PersonRow, 'quiet_hours' | 'absent_until' | 'digest_hours'>;
+
+export async function insertPerson(tx: Tx, row: NewPerson): Promise<void> {
+  insertRow(tx, 'people', { ...row, quiet_hours: null, absent_until: null, digest_hours: 0 });
 }
 
 export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
@@ -74,6 +92,32 @@ export async function updateQuietHours(
   quietHours: string | null,
 ): Promise<void> {
   await updateRows(tx, 'people', { person_id: personId }, { quiet_hours: quietHours });
+}
+
+export async function updateAbsentUntil(
+  tx: Tx,
+  personId: string,
+  untilMs: number | null,
+): Promise<void> {
+  await updateRows(tx, 'people', { person_id: personId }, { absent_until: untilMs });
+}
+
+export async function updateDigestHours(tx: Tx, personId: string, hours: number): Promise<void> {
+  await updateRows(tx, 'people', { person_id: personId }, { digest_hours: hours });
+}
+
+/** Until when those of some persons are out of office who are, by person. */
+export async function readOutOfOffice(
+  reader: Reader,
+  personIds: readonly string[],
+  nowMs: number,
+): Promise<Map<string, number>> {
+  const people = await reader.allSql<{ person_id: string; absent_until: number }>(
+    `SELECT person_id, absent_until FROM people
+     WHERE absent_until > ? AND person_id IN (SELECT value FROM json_each(?))`,
+    [nowMs, JSON.stringify(personIds)],
+  );
+  return new Map(people.map(({ person_id, absent_until }) => [person_id, absent_until]));
 }
 
 /** Replaces a password's hash. Returns false if it is no longer `hashes.from`. */

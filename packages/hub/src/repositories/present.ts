@@ -1,5 +1,6 @@
 import type { Repository } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { askOrderOf } from './ask-order.ts';
 import type { RepositoryRow } from './store.ts';
 
 export function presentRepository(row: RepositoryRow): Repository {
@@ -10,6 +11,7 @@ export function presentRepository(row: RepositoryRow): Repository {
     label: row.label,
     status: row.status,
     queuePausedAt: nullableTimestampOf(row.queue_paused_at),
+    askOrder: askOrderOf(row),
     createdAt: timestampOf(row.created_at),
     updatedAt: timestampOf(row.updated_at),
   };

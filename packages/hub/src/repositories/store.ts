@@ -37,8 +37,9 @@ export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void
 }
 
 export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  const { workspace_id, repo_id, label, status, updated_at } = row;
-  await updateRows(tx, 'repositories', { workspace_id, repo_id }, { label, status, updated_at });
+  const { workspace_id, repo_id, label, status, ask_order, updated_at } = row;
+  const set = { label, status, ask_order, updated_at };
+  await updateRows(tx, 'repositories', { workspace_id, repo_id }, set);
 }
 
 const repositoriesById: KeptRead = {

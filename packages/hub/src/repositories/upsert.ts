@@ -3,6 +3,7 @@ import { appendAudit } from '../audit/append.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { askOrderOf, checkAskOrder } from './ask-order.ts';
 import {
   insertRepository,
   insertTokenRepository,
@@ -16,6 +17,8 @@ type UpsertInput = RequestInput<typeof endpoints.repositories.upsert.request>;
 /**
  * Creates the repository if its hash is unknown in the workspace; otherwise updates the fields that
  * the request contains.
+ *
+ * @throws HubError NOT_ALLOWED, INVALID_REQUEST for the order in which people are told
  */
 export function upsertRepository(
   deps: Pick<HubDeps, 'database' | 'ids' | 'waiters'>,
@@ -35,6 +38,10 @@ export function upsertRepository(
       queue_paused_at: known?.queue_paused_at ?? null,
       queue_paused_by: known?.queue_paused_by ?? null,
       queue_pause_reason: known?.queue_pause_reason ?? null,
+      ask_order:
+        input.askOrder === undefined
+          ? (known?.ask_order ?? null)
+          : await checkAskOrder(tx, principal, workspaceId, input.askOrder),
       created_at: known?.created_at ?? tx.nowMs,
       updated_at: tx.nowMs,
     };
@@ -50,7 +57,7 @@ export function upsertRepository(
   });
 }
 
-/** Records a changed label or status. */
+/** Records a changed label, status or order. */
 async function auditChange(
   tx: Tx,
   principal: Principal,
@@ -60,6 +67,7 @@ async function auditChange(
   const data = {
     ...(before.label === after.label ? {} : { label: after.label }),
     ...(before.status === after.status ? {} : { status: after.status }),
+    ...(before.ask_order === after.ask_order ? {} : { askOrder: askOrderOf(after) }),
   };
   if (Object.keys(data).length === 0) return;
   await appendAudit(tx, {

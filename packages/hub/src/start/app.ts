@@ -45,6 +45,7 @@ import { bindMemberRoutes } from '../members/routes.ts';
 import {
   notifyOfCompletion,
   notifyOfDecision,
+  passOnOfMember,
   planToTellOfWait,
   settleDecision,
 } from '../notifications/raise.ts';
@@ -111,6 +112,7 @@ export const hooks: Hooks = {
   onJobEnqueued: [planToTellOfWait],
   onJobCompleted: [handOverUnseen, dismissOfCompleted, notifyOfCompletion],
   onJobEnded: [dismissOfEnded],
+  onMemberLeft: [passOnOfMember],
   onDecisionRequested: [offerDecisionDraft, notifyOfDecision],
   onDecisionResolved: [settleDecision],
 };

@@ -92,6 +92,8 @@ export interface Hooks {
    * deletes it. Throws nothing of its own.
    */
   onJobEnded: readonly Hook<JobKey>[];
+  /** A person is no member of a workspace any more. Throws nothing of its own. */
+  onMemberLeft: readonly Hook<{ workspaceId: string; personId: string }>[];
   /** An uncertainty became a decision request. Throws nothing of its own. */
   onDecisionRequested: readonly Hook<UncertaintyRow>[];
   /**

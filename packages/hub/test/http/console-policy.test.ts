@@ -75,6 +75,9 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelRemove: everyMember,
   consoleNotificationChannelTest: everyMember,
   consoleNotificationSetQuietHours: signedIn,
+  consoleNotificationSetAbsence: signedIn,
+  consoleNotificationSetDigest: signedIn,
+  consoleNotificationReportPage: everyMember,
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),

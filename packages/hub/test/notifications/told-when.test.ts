@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
-import { insertMembership } from '../../src/access/store.ts';
 import { endOfQuiet } from '../../src/notifications/quiet-hours.ts';
-import { putChannel } from '../../src/notifications/store.ts';
-import { sealTarget } from '../../src/notifications/target.ts';
-import { insertPerson } from '../../src/people/store.ts';
 import {
   readWorkspace,
   updateWorkspaceSettings,
   type WorkspaceRow,
 } from '../../src/workspaces/store.ts';
-import { MINUTE_MS, question, readRow, startOutbox } from '../support/outbox-world.ts';
+import { MINUTE_MS, question, startAskingJob, startOutbox } from '../support/outbox-world.ts';
 
 const { notificationChannels, notifications } = consoleEndpoints;
 
@@ -92,6 +88,105 @@ test('quiet hours of an unknown zone, or without length, are refused', async (t)
   assert.equal(quietHours, null);
 });
 
+/** Ada has a digest of four hours; the tool of their job asks, mostly of low impact. */
+async function startDigest(t: TestContext) {
+  const h = await startAskingJob(t);
+  await h.ask(notifications.setDigest, { hours: 4 });
+  const low = (more: object = {}) => h.raise({ impact: 'Low', ...more });
+  const messages = async () => {
+    await h.sendAll();
+    return h.receiver.messages.map(({ body }) => [body.title, body.message]);
+  };
+  const paths = () => h.receiver.messages.map(({ body }) => new URL(String(body.click)).pathname);
+  return { ...h, low, messages, paths };
+}
+
+test('questions of low risk come in one message, if they are still open', async (t) => {
+  const h = await startDigest(t);
+  const first = await h.low();
+  assert.deepEqual(await h.messages(), []);
+  h.clock.advance(30 * MINUTE_MS);
+  const answered = await h.low({ prompt: 'And this?' });
+  const third = await h.low({ prompt: 'And that?' });
+  assert.deepEqual(await h.messages(), []);
+  for (const uncertaintyId of [first, third]) {
+    const [told] = await h.told(uncertaintyId);
+    assert.equal(told?.failure, 'Low risk: told every 4 hours.');
+    assert.equal(Date.parse(told.dueAt ?? '') - h.clock.nowMs(), 210 * MINUTE_MS);
+  }
+  await h.answer(answered);
+  h.clock.advance(210 * MINUTE_MS - 1);
+  assert.deepEqual(await h.messages(), []);
+  h.clock.advance(1);
+  const told = [['2 questions of low risk wait', '“Go?” and another.']];
+  assert.deepEqual(await h.messages(), told);
+  assert.deepEqual(h.paths(), [`/w/${h.home.slug}/inbox`]);
+  const states = async (id: string) => (await h.told(id)).map(({ state }) => state);
+  assert.deepEqual(await Promise.all([first, answered, third].map(states)), [
+    ['sent'],
+    ['settled'],
+    ['sent'],
+  ]);
+  h.clock.advance(600 * MINUTE_MS);
+  assert.deepEqual(await h.messages(), told);
+});
+
+test('only low risk waits: no approval, no risk, and no deadline before the message', async (t) => {
+  const h = await startDigest(t);
+  const deadlineAt = (minutes: number) => ({
+    deadlineAt: new Date(h.clock.nowMs() + minutes * MINUTE_MS).toISOString(),
+  });
+  await h.low({ kind: 'risk', prompt: 'Risk?' });
+  await h.low({ kind: 'approval', prompt: 'Approval?' });
+  await h.raise({ impact: 'high', prompt: 'High?' });
+  await h.raise({ prompt: 'Unknown?' });
+  await h.low({ ...deadlineAt(239), prompt: 'Soon?' });
+  await h.low({ ...deadlineAt(300), prompt: 'Later?' });
+  const texts = (await h.messages()).map(([, text]) =>
+    String(String(text).match(/[A-Z]\w+\?/)?.[0]),
+  );
+  assert.deepEqual(texts.toSorted(), ['Approval?', 'High?', 'Risk?', 'Soon?', 'Unknown?']);
+});
+
+test('a digest that no receiver takes is tried again with all of its questions', async (t) => {
+  const h = await startDigest(t);
+  await h.low();
+  await h.low({ prompt: 'And this?' });
+  await h.messages();
+  h.receiver.answerWith({ status: 500 });
+  h.clock.advance(240 * MINUTE_MS);
+  const told = ['2 questions of low risk wait', '“Go?” and another.'];
+  assert.deepEqual(await h.messages(), [told]);
+  h.clock.advance(MINUTE_MS);
+  assert.deepEqual(await h.messages(), [told, told]);
+  h.clock.advance(MINUTE_MS);
+  assert.equal((await h.messages()).length, 2);
+});
+
+test('what waits for a digest is sent when the person ends it', async (t) => {
+  const h = await startDigest(t);
+  await h.low();
+  assert.deepEqual(await h.messages(), []);
+  await h.ask(notifications.setDigest, { hours: 0 });
+  assert.deepEqual(
+    (await h.messages()).map(([title]) => title),
+    ['A job asks you'],
+  );
+});
+
+test('a channel tells of risky questions only, another of the rest', async (t) => {
+  const h = await startOutbox(t);
+  await h.add({ url: `${h.receiver.url}/pager`, questions: 'risky' });
+  await h.add({ url: `${h.receiver.url}/desk`, name: 'Desk', questions: 'not_risky' });
+  for (const kind of ['approval', 'risk', 'choice'] as const) {
+    const body = { workspaceId: h.workspaceId, runId: h.runId, ...question, kind };
+    await h.call(endpoints.uncertainties.createWithAutoPromotion, body);
+  }
+  for (let turn = 0; turn < 3; turn++) await h.send();
+  const topics = h.receiver.messages.map(({ body }) => String(body.topic));
+  assert.deepEqual(topics.toSorted(), ['desk', 'pager', 'pager']);
+});
+
 /** Quiet hours that began a while ago, and end in an hour, in a zone with an odd offset. */
 function quietAt(nowMs: number) {
   const timeZone = 'Asia/Kathmandu';
@@ -102,32 +197,9 @@ function quietAt(nowMs: number) {
 
 /** A job that Ada enqueued, and Grace, an owner of the workspace with another channel. */
 async function startEscalation(t: TestContext) {
-  const h = await startOutbox(t);
-  const ada = await h.add({ url: `${h.receiver.url}/ada` });
-  const { database, deps } = h.hub;
-  await database.write(h.workspaceId, async (tx) => {
-    const created_at = tx.nowMs;
-    const person_id = deps.ids('person');
-    const grace = { person_id, email: 'grace@acme.dev', name: 'Grace Hopper', created_at };
-    await insertPerson(tx, { ...grace, password_hash: '' });
-    await insertMembership(tx, {
-      ...{ workspace_id: h.workspaceId, person_id, role: 'owner', created_at },
-    });
-    const row = await readRow(h, ada.channel.channelId);
-    const own = { ...row, channel_id: deps.ids('notificationChannel'), person_id };
-    const target = { url: `${h.receiver.url}/grace`, secret: null };
-    await putChannel(tx, { ...own, sealed_target: sealTarget(target, deps.secretKey, own) });
-  });
-  const { jobId } = await h.ask(endpoints.jobs.enqueue, {
-    ...{ workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work', prompt: 'Paint it.' },
-  });
-  const { jobToken } = await h.claim();
-  const raise = async () => {
-    const body = { workspaceId: h.workspaceId, jobId, ...question };
-    const row = endpoints.uncertainties.createWithAutoPromotion;
-    return (await h.call(row, body, jobToken ?? '')).uncertaintyId;
-  };
-  return { ...h, raise, topics: () => h.receiver.messages.map(({ body }) => body.topic) };
+  const h = await startAskingJob(t);
+  await h.addMember('Grace Hopper', 'owner');
+  return h;
 }
 
 test('owners are told of a question that is still open after 15 minutes', async (t) => {

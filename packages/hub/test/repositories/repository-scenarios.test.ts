@@ -92,6 +92,7 @@ runScenarios('repos/resolve, get and list', [
       check(body, { home }) {
         const repo = body.repo as Record<string, unknown>;
         assert.deepEqual(Object.keys(repo).sort(), [
+          'askOrder',
           'createdAt',
           'label',
           'queuePausedAt',

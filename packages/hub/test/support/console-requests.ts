@@ -66,6 +66,7 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
       queue_paused_at: null,
       queue_paused_by: null,
       queue_pause_reason: null,
+      ask_order: null,
       created_at: tx.nowMs,
       updated_at: tx.nowMs,
     }),
@@ -182,6 +183,11 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelRemove: ownChannel,
   consoleNotificationChannelTest: ownChannel,
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
+  consoleNotificationSetAbsence: () => ({ absentUntil: null }),
+  consoleNotificationSetDigest: () => ({ hours: 0 }),
+  consoleNotificationReportPage: ({ workspaceId }) => ({
+    ...{ workspaceId, pageId: 'page', isVisible: true },
+  }),
   consoleNotificationList: ({ workspaceId }) => ({
     ...{ workspaceId, uncertaintyId: notifications.list.example.request.uncertaintyId },
   }),

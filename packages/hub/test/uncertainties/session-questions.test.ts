@@ -141,7 +141,10 @@ test('only its person reads it, hears of it or answers it', async (t) => {
     ['Ada Lovelace'],
   );
   const content = { jobTitle: null, question: 'Go?', recommended: null, outcome: null };
-  const ofSession = { ...content, isApproval: true, deadlineAtMs: null, isOfSession: true };
+  const ofSession = {
+    ...{ ...content, isApproval: true, deadlineAtMs: null, isOfSession: true },
+    isLowRisk: false,
+  };
   assert.equal(sentencesOf(ofSession, true).title, 'Your session asks you');
   // Its tool may reach the token of its machine.
   const own = await h.machine.send(uncertainties.addResolution.path, answer);

@@ -10,6 +10,7 @@ import {
 } from '../../api/settings-queries.ts';
 import { roleOptions, roleWords } from '../../format/role-words.ts';
 import { plainText } from '../../format/text.ts';
+import { formatAbsolute } from '../../format/time.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
 import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
 import { Button } from '../../parts/form/button.tsx';
@@ -62,6 +63,8 @@ function MemberList() {
                   <>
                     joined <RelativeTime at={member.joinedAt} />
                   </>,
+                  member.absentUntil !== null &&
+                    `out of office until ${formatAbsolute(member.absentUntil)}`,
                 ]}
                 action={
                   <ActionButton

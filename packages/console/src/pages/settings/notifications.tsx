@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { notificationChannelsQuery } from '../../api/settings-queries.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
+import { AbsenceSection } from '../../parts/settings/absence.tsx';
+import { DigestSection } from '../../parts/settings/digest.tsx';
 import { NotificationChannels } from '../../parts/settings/notification-channels.tsx';
 import { QuietHoursSection } from '../../parts/settings/quiet-hours.tsx';
 
@@ -16,7 +18,9 @@ export function NotificationsPage() {
   return (
     <>
       <NotificationChannels workspaceId={workspaceId} email={person.email} />
+      {data && <DigestSection workspaceId={workspaceId} hours={data.digestHours} />}
       {data && <QuietHoursSection workspaceId={workspaceId} quietHours={data.quietHours} />}
+      {data && <AbsenceSection workspaceId={workspaceId} absentUntil={data.absentUntil} />}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { hasCode } from '../../api/hub-error.ts';
 import { classNames } from '../../class-names.ts';
 import { capText, decisionKindWords } from '../../format/decision-words.ts';
 import { plainText } from '../../format/text.ts';
+import { useReportShown } from '../../live/report-page.ts';
 import { viewerReason } from '../form/action-button.tsx';
 import { Button } from '../form/button.tsx';
 import { DecisionAnswer } from '../form/decision-answer.tsx';
@@ -47,6 +48,7 @@ export interface DecisionCardProps {
 export function DecisionCard(props: DecisionCardProps) {
   const { workspaceId } = props.workspace;
   const read = useQuery(decisionQuery(workspaceId, props.uncertaintyId));
+  useReportShown(workspaceId, props.uncertaintyId, read.dataUpdatedAt);
   if (read.isPending) return <CardSkeleton />;
   if (hasCode(read.error, 'UNCERTAINTY_NOT_FOUND')) return <NotFound level={props.level ?? 2} />;
   if (!read.data) {

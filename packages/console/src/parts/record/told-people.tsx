@@ -77,10 +77,13 @@ function State({ told }: { told: Notification }) {
     sent: 'sent',
     settled: 'not sent, because it was answered first',
     failed: `not delivered. ${reason}`,
+    skipped: `passed over. ${reason}`,
+    seen: 'not sent, because a page showed it',
   };
   return (
     <span>
       {words[state]} <RelativeTime at={endedAt ?? createdAt} />
+      {state === 'sent' && reason && `. ${reason}`}
     </span>
   );
 }

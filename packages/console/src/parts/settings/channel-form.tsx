@@ -14,10 +14,10 @@ type Event = NotificationChannel['events'][number];
 /** The kinds that a person adds by a form. */
 type EnteredKind = Exclude<NotificationChannel['kind'], 'push'>;
 /** The choices of a person for a channel of any kind. */
-type Choices = Pick<NotificationChannel, 'events' | 'showsText'>;
+type Choices = Pick<NotificationChannel, 'events' | 'questions' | 'showsText'>;
 
 /** Of a new channel that a person enters. */
-const firstChoices: Choices = { events: ['decision'], showsText: true };
+const firstChoices: Choices = { events: ['decision'], questions: 'all', showsText: true };
 
 function kindOf(value: string): EnteredKind {
   return kindOptions.find((one) => one.value === value)?.value ?? 'ntfy';
@@ -150,8 +150,8 @@ export function ChangeChannelForm({ workspaceId, channel, onClose }: ChangeChann
   const [choices, setChoices] = useState<Choices>(channel);
   const change = useMutation({
     mutationFn: (name: string) => {
-      const { events, showsText } = choices;
-      const settings = { kind, name: name.trim(), events, showsText };
+      const { events, questions, showsText } = choices;
+      const settings = { kind, name: name.trim(), events, questions, showsText };
       return callHub('notificationChannels', 'put', { workspaceId, channelId, ...settings });
     },
     onSuccess: async () => {
@@ -178,6 +178,16 @@ export function ChangeChannelForm({ workspaceId, channel, onClose }: ChangeChann
       </div>
     </form>
   );
+}
+
+const questionOptions: readonly { value: Choices['questions']; word: string }[] = [
+  { value: 'all', word: 'All' },
+  { value: 'risky', word: 'Approvals and risks' },
+  { value: 'not_risky', word: 'All but approvals and risks' },
+];
+
+function questionsOf(value: string): Choices['questions'] {
+  return questionOptions.find((one) => one.value === value)?.value ?? 'all';
 }
 
 interface ChoiceFieldsProps {
@@ -213,6 +223,14 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
           onChange={hear('job_waits')}
         />
       </fieldset>
+      {choices.events.includes('decision') && (
+        <SelectInput
+          label="Questions"
+          options={questionOptions}
+          value={choices.questions}
+          onChange={({ target }) => onChange({ ...choices, questions: questionsOf(target.value) })}
+        />
+      )}
       <CheckField
         label="Quote questions and titles"
         hint="Locked screens show them. Without it, a message says only that a job asks."

@@ -31,6 +31,12 @@ const eventWords: Readonly<Record<Event, string>> = {
   job_waits: 'waiting jobs',
 };
 
+const questionWords = {
+  all: false,
+  risky: 'approvals and risks only',
+  not_risky: 'no approvals or risks',
+} as const;
+
 interface NotificationChannelsProps {
   workspaceId: string;
   /** The address of the person's account. */
@@ -178,6 +184,7 @@ function ChannelRow({ workspaceId, channel, isThisDevice, onChange }: ChannelRow
       facts={[
         `${kindWords[kind]} ${plainText(host)}`,
         events.length === 0 ? 'nothing' : events.map((event) => eventWords[event]).join(', '),
+        events.includes('decision') && questionWords[channel.questions],
         channel.showsText ? 'quotes questions' : 'title only',
         failure !== null && plainText(failure),
       ]}

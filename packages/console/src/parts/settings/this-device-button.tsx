@@ -26,11 +26,14 @@ export function ThisDeviceButton(props: ThisDeviceButtonProps) {
       const subscription = await subscribe(pushKey);
       if ('fault' in subscription) return subscription.fault;
       // A locked screen shows no question unless the person chooses it.
-      const first = { events: ['decision' as const], showsText: false };
-      const { name, events, showsText } = known ?? {
+      const first = {
+        ...{ events: ['decision' as const], questions: 'all' as const, showsText: false },
+      };
+      const { name, events, questions, showsText } = known ?? {
         ...{ name: describeBrowser(navigator.userAgent), ...first },
       };
-      const settings = { workspaceId, kind: 'push' as const, name, events, showsText };
+      const choices = { name, events, questions, showsText };
+      const settings = { workspaceId, kind: 'push' as const, ...choices };
       const { channel } = await callHub('notificationChannels', 'put', {
         ...{ ...settings, ...subscription },
       });

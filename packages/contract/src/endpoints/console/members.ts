@@ -8,6 +8,7 @@ import {
   List,
   ListLimit,
   NextCursor,
+  Nullable,
   Ok,
   OneOf,
   Text,
@@ -24,6 +25,7 @@ export const Member = Type.Object({
   name: Text(200),
   role: OneOf(workspaceRoles),
   joinedAt: Timestamp(),
+  absentUntil: Nullable(Timestamp('Until when the person is out of office. Null: they are not.')),
 });
 export type Member = Static<typeof Member>;
 
@@ -31,6 +33,7 @@ const exampleMember: Member = {
   ...examplePerson,
   role: 'admin',
   joinedAt: '2026-11-02T09:00:00.000Z',
+  absentUntil: null,
 };
 /** Service tokens of one member that an answer lists; all of them are revoked or kept alike. */
 export const SERVICE_TOKENS_LISTED_MAX = 1_000;

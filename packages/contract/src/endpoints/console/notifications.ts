@@ -1,13 +1,23 @@
 import Type, { type Static } from 'typebox';
 import { defineEndpoint } from '../../endpoint.ts';
-import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
+import {
+  Defaulted,
+  Id,
+  Integer,
+  List,
+  Nullable,
+  Ok,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
 import { consoleRow } from './fields.ts';
 
 /** The maximum of channels of a person in a workspace. */
 export const CHANNELS_MAX = 10;
-/** The notifications of a decision that are listed: the newest. */
+/** The notifications of a decision that are listed: the first. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
 
 export const channelKinds = [
@@ -19,8 +29,19 @@ export const channelKinds = [
   'teams',
   'discord',
 ] as const;
+/** Risky are approvals and risks. */
+export const channelQuestions = ['all', 'risky', 'not_risky'] as const;
+/** The maximum of hours between messages about questions of low risk. */
+export const DIGEST_HOURS_MAX = 24;
 export const notificationEvents = ['decision', 'job_ended', 'job_waits'] as const;
-export const notificationStates = ['waiting', 'sent', 'failed', 'settled'] as const;
+export const notificationStates = [
+  'waiting',
+  'sent',
+  'failed',
+  'settled',
+  'skipped',
+  'seen',
+] as const;
 
 const settingFields = {
   kind: OneOf(channelKinds, {
@@ -41,10 +62,15 @@ const settingFields = {
   }),
 };
 
+const Questions = OneOf(channelQuestions, {
+  description: 'The decisions that the channel tells of; risky are approvals and risks.',
+});
+
 /** Where a person hears of what needs them. Secrets and the path of the URL never leave the hub. */
 export const NotificationChannel = Type.Object({
   channelId: Id('notificationChannel'),
   ...settingFields,
+  questions: Questions,
   host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
@@ -62,10 +88,12 @@ export const Notification = Type.Object({
   channelName: Nullable(Text(100, { description: 'Null: the channel was removed.' })),
   kind: Nullable(OneOf(channelKinds)),
   state: OneOf(notificationStates, {
-    description: 'settled: it was answered before it could be sent.',
+    description:
+      'settled: it was answered before it could be sent. skipped: the person was absent, and the ' +
+      'next one was told. seen: a page of the person showed the decision.',
   }),
   attempts: Integer(0, 1_000),
-  failure: Nullable(Text(500, { description: 'Why it was not delivered, or waits.' })),
+  failure: Nullable(Text(500, { description: 'Why it was not delivered, waits, or was skipped.' })),
   createdAt: Timestamp(),
   dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
@@ -81,6 +109,16 @@ export const QuietHours = Type.Object({
 });
 export type QuietHours = Static<typeof QuietHours>;
 
+const AbsentUntil = Nullable(
+  Timestamp('Until when the person is out of office. Null: they are not.'),
+);
+
+const DigestHours = Integer(
+  0,
+  DIGEST_HOURS_MAX,
+  'Hours between messages about questions of low risk; 0: each is told immediately.',
+);
+
 const exampleQuietHours: QuietHours = { from: '22:00', until: '07:00', timeZone: 'Europe/Berlin' };
 const exampleSettings = {
   kind: 'ntfy',
@@ -91,6 +129,7 @@ const exampleSettings = {
 const exampleChannel: NotificationChannel = {
   channelId: 'chn_1j78s1og0003qjivc1q2',
   ...exampleSettings,
+  questions: 'all',
   host: 'ntfy.acme.dev',
   failure: null,
   stoppedAt: null,
@@ -118,6 +157,8 @@ export const notificationChannels = {
         'The kinds that the hub can send by: mail if its operator has set a mail server.',
       ),
       quietHours: Nullable(QuietHours),
+      absentUntil: AbsentUntil,
+      digestHours: DigestHours,
       pushKey: Text(87, {
         description:
           'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
@@ -128,7 +169,12 @@ export const notificationChannels = {
       request: { workspaceId: exampleIds.workspace },
       response: {
         ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push', 'slack'] },
-        ...{ quietHours: exampleQuietHours, pushKey: examplePushKey },
+        ...{
+          quietHours: exampleQuietHours,
+          absentUntil: null,
+          digestHours: 0,
+          pushKey: examplePushKey,
+        },
       },
     },
   }),
@@ -149,6 +195,7 @@ export const notificationChannels = {
       workspaceId: Id('workspace'),
       channelId: Type.Optional(Id('notificationChannel')),
       ...settingFields,
+      questions: Defaulted(Questions, 'all'),
       url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
       secret: Type.Optional(Text(1_000, { minLength: 1 })),
       keys: Type.Optional(
@@ -220,6 +267,69 @@ export const notifications = {
       response: { ok: true, quietHours: exampleQuietHours },
     },
   }),
+  setAbsence: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetAbsence',
+    path: '/console-api/v1/notifications/set-absence',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Set until when a person is out of office, or end it',
+    description:
+      'Until then the person is told of no question of a job, in all workspaces: the next person ' +
+      'is told instead, also of what waits already. Members see it. It ends by itself; null ends ' +
+      'it now.',
+    request: Type.Object({ absentUntil: AbsentUntil }),
+    response: Ok({ absentUntil: AbsentUntil }),
+    errors: [],
+    example: {
+      request: { absentUntil: '2026-11-16T08:00:00.000Z' },
+      response: { ok: true, absentUntil: '2026-11-16T08:00:00.000Z' },
+    },
+  }),
+  setDigest: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationSetDigest',
+    path: '/console-api/v1/notifications/set-digest',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Set how often a person is told of questions of low risk',
+    description:
+      'In all workspaces, one message tells of those that are still open. Of low risk is a ' +
+      'question whose asker gives the impact low, and that is no approval and no risk. One with a ' +
+      'deadline before the next message is told immediately.',
+    request: Type.Object({ hours: DigestHours }),
+    response: Ok({ digestHours: DigestHours }),
+    errors: [],
+    example: { request: { hours: 4 }, response: { ok: true, digestHours: 4 } },
+  }),
+  reportPage: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationReportPage',
+    path: '/console-api/v1/notifications/report-page',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Say that a page of the console is visible, and which decision it shows',
+    description:
+      'Messages about this decision that wait for the person are not sent by channels that only ' +
+      'the person reads: push, ntfy and mail. While a page is visible, such messages wait a ' +
+      'second for its report, and the stream of changes tells the page. A page that does not ' +
+      'report for 45 s counts as hidden.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      pageId: Text(64, { minLength: 1, description: 'Random, one for each page.' }),
+      isVisible: Type.Boolean(),
+      uncertaintyId: Type.Optional(Id('uncertainty')),
+    }),
+    response: Ok({ seen: Type.Boolean({ description: 'Whether a message waited.' }) }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: {
+        workspaceId: exampleIds.workspace,
+        ...{ pageId: '5b1b0a4f6c1f1d8f', isVisible: true, uncertaintyId: exampleUncertaintyId },
+      },
+      response: { ok: true, seen: true },
+    },
+  }),
   list: defineEndpoint({
     ...consoleRow,
     name: 'consoleNotificationList',
@@ -227,7 +337,8 @@ export const notifications = {
     auth: 'session',
     repeat: 'safe',
     summary: 'List who was told of a decision, and how that went',
-    description: 'Newest first, for every member. An empty list: no member has a channel for it.',
+    description:
+      'In the order of their turns, for every member. An empty list: no member has a channel for it.',
     request: Type.Object({ workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') }),
     response: Ok({ notifications: List(Notification, NOTIFICATIONS_LISTED_MAX) }),
     errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],

@@ -1,4 +1,9 @@
-import type { channelKinds, notificationEvents, notificationStates } from '@signalbox/contract';
+import type {
+  channelKinds,
+  channelQuestions,
+  notificationEvents,
+  notificationStates,
+} from '@signalbox/contract';
 
 /** The tables of notifications; `tables.ts` has the conventions. */
 
@@ -15,6 +20,8 @@ export interface NotificationChannelsTable {
   sealed_target: string | null;
   /** JSON: the events that the person wants to hear of by it. */
   events: string;
+  /** The questions among them. */
+  questions: (typeof channelQuestions)[number];
   shows_text: 0 | 1;
   /** Why the last message was not delivered; null: it was. */
   failure: string | null;
@@ -36,14 +43,28 @@ export interface NotificationsTable {
   content: string;
   state: (typeof notificationStates)[number];
   attempts: number;
+  /** When it is the turn of the person; turns at the same time are one. */
+  turn_at: number;
   /** When it is sent next; null: never again. */
   due_at: number | null;
+  /** Why it waits, or waited last, beyond its turn; null: it never did. */
+  held_by: 'quiet-hours' | 'digest' | 'page' | null;
   failure: string | null;
   created_at: number;
   ended_at: number | null;
 }
 
+/** A page of the console that is visible, unless it has not reported for a while. */
+export interface VisiblePagesTable {
+  workspace_id: string;
+  person_id: string;
+  /** The name that the page gives itself. */
+  page_id: string;
+  until_at: number;
+}
+
 export interface NotificationTables {
+  visible_pages: VisiblePagesTable;
   notification_channels: NotificationChannelsTable;
   notifications: NotificationsTable;
 }

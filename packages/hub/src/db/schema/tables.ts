@@ -43,6 +43,10 @@ export interface PeopleTable {
   created_at: number;
   /** JSON: `QuietHours`; null: none. */
   quiet_hours: string | null;
+  /** Until when the person is out of office; null, or in the past: they are not. */
+  absent_until: number | null;
+  /** Hours between messages about questions of low risk; 0: each is told immediately. */
+  digest_hours: number;
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
@@ -166,6 +170,8 @@ export interface RepositoriesTable {
   queue_paused_at: number | null;
   queue_paused_by: string | null;
   queue_pause_reason: string | null;
+  /** JSON: `AskOrder`; null: the default of the workspace. */
+  ask_order: string | null;
   created_at: number;
   updated_at: number;
 }

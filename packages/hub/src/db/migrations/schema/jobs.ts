@@ -95,6 +95,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     updated_at BIGINT NOT NULL,
     queue_paused_by TEXT,
     queue_pause_reason TEXT,
+    ask_order TEXT,
     PRIMARY KEY (workspace_id, repo_id),
     UNIQUE (workspace_id, remote_url_hash)
   ) WITHOUT ROWID`,

@@ -9,6 +9,7 @@ export const notificationTables = [
     host TEXT NOT NULL,
     sealed_target TEXT,
     events TEXT NOT NULL,
+    questions TEXT NOT NULL,
     shows_text INTEGER NOT NULL,
     failure TEXT,
     stopped_at BIGINT,
@@ -25,11 +26,21 @@ export const notificationTables = [
     content TEXT NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
+    turn_at BIGINT NOT NULL,
     due_at BIGINT,
+    held_by TEXT,
     failure TEXT,
     created_at BIGINT NOT NULL,
     ended_at BIGINT,
     PRIMARY KEY (workspace_id, notification_id)
+  )`,
+  // Pages of the console that a person has before them.
+  `CREATE TABLE visible_pages (
+    workspace_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    page_id TEXT NOT NULL,
+    until_at BIGINT NOT NULL,
+    PRIMARY KEY (workspace_id, person_id, page_id)
   )`,
   // An event is told once by each channel.
   `CREATE UNIQUE INDEX notifications_once ON notifications

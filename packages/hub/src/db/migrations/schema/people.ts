@@ -25,7 +25,9 @@ export const peopleTables = [
     name TEXT NOT NULL,
     password_hash TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    quiet_hours TEXT
+    quiet_hours TEXT,
+    absent_until BIGINT,
+    digest_hours INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`,
   'CREATE INDEX people_by_email ON people (email, created_at, person_id)',
   `CREATE TABLE memberships (

@@ -1,0 +1,163 @@
+import type { AskOrder, Member } from '@signalbox/contract';
+import { useState } from 'react';
+import { plainText } from '../../format/text.ts';
+import { Modal } from '../dialog/dialog.tsx';
+import { Button } from '../form/button.tsx';
+import { TextField } from '../form/field.tsx';
+import { SelectInput } from '../settings/controls.tsx';
+import { ErrorNotice } from '../status/error-notice.tsx';
+
+/** As the hub has them. */
+const PLACES_MAX = 10;
+const MINUTES_MAX = 720;
+const MINUTES_FIRST = 15;
+/** The value of the person who enqueued the job in a list of persons. */
+const REQUESTER = 'requester';
+
+interface AskOrderDialogProps {
+  askOrder: AskOrder | null;
+  members: readonly Member[];
+  onSave: (next: AskOrder | null) => Promise<void>;
+  onClose: () => void;
+}
+
+/** Changes who is told of the questions of a repository. */
+export function AskOrderDialog({ askOrder, members, onSave, onClose }: AskOrderDialogProps) {
+  const isMember = (place: string) =>
+    place === REQUESTER || members.some(({ personId }) => personId === place);
+  const [places, setPlaces] = useState<readonly string[]>(() =>
+    (askOrder?.personIds ?? [null]).map((id) => id ?? REQUESTER).filter(isMember),
+  );
+  const [minutes, setMinutes] = useState(String(askOrder?.minutes ?? MINUTES_FIRST));
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const isWrong = !/^\d{1,3}$/.test(minutes.trim()) || !isWithin(Number(minutes));
+  const free = [REQUESTER, ...members.map(({ personId }) => personId)].filter(
+    (one) => !places.includes(one),
+  );
+  const save = async (next: AskOrder | null) => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSave(next);
+      onClose();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const submit = () => {
+    const personIds = places.map((place) => (place === REQUESTER ? null : place));
+    if (!isWrong) void save({ personIds, minutes: Number(minutes) });
+  };
+  return (
+    <Modal
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="Who is told of questions"
+      description="The first person at once, the next ones while the question is open, and then the owners. A person without a channel for questions is left out."
+    >
+      <form
+        noValidate
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        {places.map((place, at) => (
+          <Place
+            key={place}
+            at={at}
+            place={place}
+            options={optionsOf([place, ...free], members)}
+            isOnly={places.length === 1}
+            onChange={(next) => setPlaces(places.with(at, next))}
+            onEarlier={() => setPlaces(moveEarlier(places, at))}
+            onRemove={() => setPlaces(places.toSpliced(at, 1))}
+          />
+        ))}
+        {places.length < PLACES_MAX && free[0] !== undefined && (
+          <Button
+            className="justify-self-start"
+            onClick={() => setPlaces([...places, ...free.slice(0, 1)])}
+          >
+            Add a person
+          </Button>
+        )}
+        <TextField
+          label="Minutes until the next person"
+          inputMode="numeric"
+          value={minutes}
+          error={isWrong ? `Enter whole minutes from 1 to ${MINUTES_MAX}.` : undefined}
+          onChange={(event) => setMinutes(event.target.value)}
+        />
+        {error !== undefined && <ErrorNotice error={error} />}
+        <div className="mt-1 flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Go back</Button>
+          {askOrder !== null && (
+            <Button busy={isBusy} onClick={() => void save(null)}>
+              Use the default
+            </Button>
+          )}
+          <Button type="submit" look="primary" busy={isBusy}>
+            Save the order
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+interface PlaceProps {
+  at: number;
+  place: string;
+  options: readonly { value: string; word: string }[];
+  isOnly: boolean;
+  onChange: (place: string) => void;
+  onEarlier: () => void;
+  onRemove: () => void;
+}
+
+function Place({ at, place, options, isOnly, onChange, onEarlier, onRemove }: PlaceProps) {
+  const name = options[0]?.word;
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
+      <SelectInput
+        label={at === 0 ? 'First' : `Then (${at + 1})`}
+        options={options}
+        value={place}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {!isOnly && (
+        <span className="flex gap-2">
+          {at > 0 && (
+            <Button aria-label={`Move ${name} earlier`} onClick={onEarlier}>
+              Earlier
+            </Button>
+          )}
+          <Button aria-label={`Remove ${name}`} onClick={onRemove}>
+            Remove
+          </Button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function optionsOf(places: readonly string[], members: readonly Member[]) {
+  return places.map((value) => {
+    const member = members.find(({ personId }) => personId === value);
+    const word = member === undefined ? 'The person who enqueued the job' : plainText(member.name);
+    return { value, word };
+  });
+}
+
+function moveEarlier(places: readonly string[], at: number): string[] {
+  return places.toSpliced(at, 1).toSpliced(at - 1, 0, ...places.slice(at, at + 1));
+}
+
+function isWithin(minutes: number): boolean {
+  return minutes >= 1 && minutes <= MINUTES_MAX;
+}
