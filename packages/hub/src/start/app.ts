@@ -50,6 +50,7 @@ import {
 } from '../notifications/raise.ts';
 import { bindNotificationRoutes } from '../notifications/routes.ts';
 import { NotificationSender } from '../notifications/sender.ts';
+import { bindOauthRoutes } from '../oauth/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
 import { FailedSignIns } from '../people/failed-sign-ins.ts';
 import { FailureDelay } from '../people/failure-delay.ts';
@@ -418,6 +419,7 @@ function bindRoutes(
     integrationSecrets: config.integrationSecrets,
     chatSecrets: config.chatSecrets,
     workspaceCreation: config.workspaceCreation,
+    allowed: config.allowPrivateHosts,
     changePosition: (workspaceId: string) => parts.feed.position(workspaceId),
     get baseUrl() {
       return address.baseUrl;
@@ -452,6 +454,7 @@ function bindRoutes(
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   bindAssistantRoutes(api, identity);
+  bindOauthRoutes(api, identity);
   api.finish();
   serveConsole(server, consoleDir ?? '', config.s3 === null ? null : originOfStore(config.s3));
 }
