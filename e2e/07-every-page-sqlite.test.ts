@@ -39,6 +39,15 @@ interface Scene {
   act?: (page: Page) => Promise<void>;
 }
 
+const assistantUri = 'http://127.0.0.1/callback';
+
+async function registerAssistant(baseUrl: string): Promise<{ client_id: string }> {
+  const body = JSON.stringify({ client_name: 'Assistant', redirect_uris: [assistantUri] });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${baseUrl}/oauth/register`, { method: 'POST', headers, body });
+  return (await answer.json()) as { client_id: string };
+}
+
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name });
 
 describe('every page, at every size and in every color scheme', { skip: browserMissing }, () => {
@@ -208,7 +217,21 @@ describe('every page, at every size and in every color scheme', { skip: browserM
       machineName: 'a-machine-with-a-rather-long-name.example',
     });
     devicePath = asked.approvalUrl.slice(hub.baseUrl.length);
-    await show([{ name: 'device-unknown', path: '/device', shows: heading('Request not found') }]);
+    const { client_id: clientId } = await registerAssistant(hub.baseUrl);
+    const assistantPath = `/allow-assistant#${new URLSearchParams({
+      ...{ response_type: 'code', client_id: clientId, redirect_uri: assistantUri },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      resource: `${hub.baseUrl}/mcp`,
+    })}`;
+    await show([
+      { name: 'device-unknown', path: '/device', shows: heading('Request not found') },
+      { name: 'assistant', path: assistantPath, shows: heading('Connect this assistant?') },
+      {
+        name: 'assistant-refused',
+        path: '/allow-assistant#scope=read',
+        shows: heading('This request cannot be answered'),
+      },
+    ]);
     // Only the session that opened a request may answer it.
     await show([
       { name: 'device', path: devicePath, shows: heading('Log in this machine?') },

@@ -65,8 +65,10 @@ describe('the hub in a real assistant', { skip: toolMissing('claude', 'codex') }
 
   /** Connects a tool as the page says, word for word but for the address of the hub. */
   function connect(tool: keyof typeof assistants) {
-    const block = readBlocks(page).find(({ text }) => text.startsWith(`${tool} mcp add `));
-    assert.ok(block !== undefined, `the page says how ${tool} is connected`);
+    const block = readBlocks(page).find(
+      ({ text }) => text.startsWith(`${tool} mcp add `) && text.includes('SIGNALBOX_TOKEN'),
+    );
+    assert.ok(block !== undefined, `the page says how ${tool} is connected by a token`);
     return start('/bin/sh', ['-ec', block.text.replaceAll(PAGE_URL, bench.hub.baseUrl)]);
   }
 

@@ -98,7 +98,7 @@ describe('a return path', () => {
     'javascript:alert(1)',
     'device',
     '',
-    `/${'x'.repeat(3_000)}`,
+    `/${'x'.repeat(5_000)}`,
     undefined,
     7,
     ['/'],

@@ -1,5 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
 import { account } from './endpoints/console/account.ts';
+import { assistantConsents } from './endpoints/console/assistant-consents.ts';
 import { auditLog } from './endpoints/console/audit-log.ts';
 import { chatTeams } from './endpoints/console/chat-teams.ts';
 import { decisionRules } from './endpoints/console/decision-rules.ts';
@@ -32,6 +33,7 @@ export const consoleEndpoints = {
   firstOwner,
   passwordResets,
   deviceApprovals,
+  assistantConsents,
   account,
   workspaceSettings,
   members,

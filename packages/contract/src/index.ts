@@ -12,6 +12,7 @@ export * from './endpoints/agents.ts';
 export * from './endpoints/changes.ts';
 export * from './endpoints/cloud-ai-jobs.ts';
 export * from './endpoints/console/account.ts';
+export * from './endpoints/console/assistant-consents.ts';
 export * from './endpoints/console/audit-log.ts';
 export * from './endpoints/console/chat-teams.ts';
 export * from './endpoints/console/decision-rules.ts';

@@ -1,19 +1,22 @@
 /**
- * The text of a token (docs/reference/protocol.md, section 2.1): `sbx_d_`, `sbx_s_`, `sbx_j_` or
- * `sbx_i_`, 32 random bytes in base62 (43 characters, padded with zeros), and the CRC-32 of what
- * precedes in base62 (6 characters). By the check characters the hub rejects a mistyped or invented
- * token before any database work, and secret scanners distinguish a token from similar text. They
- * give no security; the random bytes do.
+ * The text of a token (docs/reference/protocol.md, section 2.1): the prefix of its kind, 32 random
+ * bytes in base62 (43 characters, padded with zeros), and the CRC-32 of what precedes in base62 (6
+ * characters). By the check characters the hub rejects a mistyped or invented token before any
+ * database work, and secret scanners distinguish a token from similar text. They give no security;
+ * the random bytes do.
  */
 import { crc32 } from './crc32.ts';
 
 /**
- * The prefix of each kind. A `job` token belongs to one claim and ends with its lease. An
+ * The prefix of each kind. An `assistant` token works at `/mcp` only, and a `refresh` token is only
+ * exchanged for the next one. A `job` token belongs to one claim and ends with its lease. An
  * `integration` secret is no bearer token: it only sends events to its workspace.
  */
 export const tokenPrefixes = {
   device: 'sbx_d_',
   service: 'sbx_s_',
+  assistant: 'sbx_a_',
+  refresh: 'sbx_r_',
   job: 'sbx_j_',
   integration: 'sbx_i_',
 } as const;
@@ -74,7 +77,7 @@ export function parseToken(text: string): { kind: TokenKind } | null {
  * Matches whole and truncated tokens, with right or wrong check characters. Shorter pieces stay: 16
  * characters of a body reveal too little to guess the other 27 (160 bits).
  */
-export const tokenInTextPattern = /(sbx_[dsji]_)[0-9A-Za-z]{16,}/g;
+export const tokenInTextPattern = /(sbx_[dsarji]_)[0-9A-Za-z]{16,}/g;
 
 /**
  * Replaces every token in a text by its kind, such as `sbx_d_…`: for logs, errors and the output of

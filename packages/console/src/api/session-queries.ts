@@ -93,3 +93,16 @@ export function deviceApprovalQuery(deviceId: string) {
 
 /** A device session, as the hub presents it. */
 export type DeviceApproval = ResponseOf<ConsoleRows['deviceApprovals']['open']>;
+
+/** The request of an assistant for access, which the hub checks. Looking changes nothing. */
+export function assistantConsentQuery(query: string) {
+  return queryOptions({
+    queryKey: ['assistant-consent', query],
+    queryFn: ({ signal }) => callHub('assistantConsents', 'open', { query }, signal),
+    enabled: query !== '',
+    retry: false,
+  });
+}
+
+/** The request of an assistant, as the hub presents it. */
+export type AssistantConsent = ResponseOf<ConsoleRows['assistantConsents']['open']>;

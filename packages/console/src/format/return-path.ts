@@ -1,9 +1,12 @@
+/** The request of an assistant is a long path. */
+const PATH_CHARS_MAX = 5_000;
+
 /**
  * Validates the path to open after signing in. Only paths of this console are accepted: an external
  * URL (`//evil.example`, `/\evil.example`, `https:…`) would make the sign-in page an open redirect.
  */
 export function safeReturnPath(wanted: unknown): string | undefined {
-  if (typeof wanted !== 'string' || !wanted.startsWith('/') || wanted.length > 2_000) {
+  if (typeof wanted !== 'string' || !wanted.startsWith('/') || wanted.length > PATH_CHARS_MAX) {
     return undefined;
   }
   const base = 'https://console.invalid';

@@ -65,6 +65,13 @@ const deviceRoute = createRoute({
   component: lazyPage(() => import('../pages/device.tsx'), 'DevicePage'),
 });
 
+const allowAssistantRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/allow-assistant',
+  beforeLoad: ({ context, location }) => requireSession(context.client, location.href),
+  component: lazyPage(() => import('../pages/allow-assistant.tsx'), 'AllowAssistantPage'),
+});
+
 const newWorkspaceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/new-workspace',
@@ -81,5 +88,6 @@ export const guestRoutes = [
   signInRoute,
   signInLinkRoute,
   deviceRoute,
+  allowAssistantRoute,
   newWorkspaceRoute,
 ] as const;

@@ -56,7 +56,7 @@ export interface EndedAccess {
 }
 
 export interface EndedToken {
-  kind: 'device' | 'service' | 'integration';
+  kind: 'device' | 'assistant' | 'service' | 'integration';
   workspaceSlug: string;
   /** The machine with its person, or the name of a program. */
   name: string;

@@ -4,13 +4,22 @@ import { assert } from './errors.ts';
 /**
  * The authenticated caller of a request. It comes from the row of the token or session, never from
  * the body.
- * - `device`: a person's machine. `service`: a service principal. `job`: the tool of one job.
+ * - `device`: a person's machine. `assistant`: a person's assistant, at `/mcp` only. `service`: a
+ *   service principal. `job`: the tool of one job.
  * - `person`: a console session. `global`: the legacy token. `development`: a request without a
  *   token, where the operator allows it.
  * - `anonymous`: the caller of an endpoint without authentication.
  */
 export interface Principal {
-  kind: 'device' | 'service' | 'job' | 'person' | 'global' | 'development' | 'anonymous';
+  kind:
+    | 'device'
+    | 'assistant'
+    | 'service'
+    | 'job'
+    | 'person'
+    | 'global'
+    | 'development'
+    | 'anonymous';
   principalId: string;
   displayName: string;
   /** The only workspace it may use; null: all, or for people those that they are members of. */

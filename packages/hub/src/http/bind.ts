@@ -14,12 +14,14 @@ import {
 import { type CallCost, costOf } from './call-cost.ts';
 import { replyWithError } from './error-reply.ts';
 import { sendEvents } from './event-stream.ts';
+import { FORM_TYPE } from './form-body.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type {
   EventHandler,
   Handler,
   ProtocolHandler,
   SharedRead,
+  StandardHandler,
   StreamHandler,
 } from './handlers.ts';
 import { admitsJobToken } from './job-token.ts';
@@ -37,6 +39,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the row itself counts its requests against limits. */
     isCounted?: boolean;
+    /** Whether it takes the tokens of assistants. */
+    admitsAssistants?: boolean;
   }
 }
 
@@ -256,12 +260,12 @@ export class Api {
    * Binds a path where another protocol calls rows. Each call has the rights, limits and costs of
    * the row, for the caller of the message. A message that is not accepted is refused unread.
    */
-  bindProtocol(path: string, { accept, serve }: ProtocolHandler): void {
+  bindProtocol(path: string, { accept, serve, challenge }: ProtocolHandler): void {
     this.#methodsByPath.set(path, ['POST']);
     this.#server.route({
       method: 'POST',
       url: path,
-      config: { isCounted: true },
+      config: { isCounted: true, admitsAssistants: true, challenge },
       onRequest: async (request, reply) => {
         accept(request);
         await this.#admission.admit('bearer', MESSAGE_COST, request, reply);
@@ -279,6 +283,24 @@ export class Api {
           .headers(Object.fromEntries(answer.headers))
           .header('cache-control', 'no-store')
           .send(await answer.text());
+      },
+    });
+  }
+
+  /** Binds a path whose fields, answers and errors are those of another standard. */
+  bindStandard(method: 'GET' | 'POST', path: string, handler: StandardHandler): void {
+    this.#methodsByPath.set(path, [method]);
+    this.#server.route({
+      method,
+      url: path,
+      config: { isCounted: true, contentTypes: [FORM_TYPE] },
+      onRequest: (request, reply) => this.#admission.admit('none', MESSAGE_COST, request, reply),
+      handler: async (request, reply) => {
+        const { body, url, ip: address } = request;
+        const query = url.slice(url.indexOf('?') + 1 || url.length);
+        const answer = await handler({ body, query, address });
+        if ('redirectTo' in answer) return reply.redirect(answer.redirectTo);
+        return sendJson(reply.code(answer.status ?? 200), JSON.stringify(answer.body));
       },
     });
   }

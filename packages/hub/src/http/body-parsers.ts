@@ -1,13 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HubError } from '../base/errors.ts';
+import { FORM_TYPE, parseForm } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** Further content types of JSON; a route must accept them by `contentTypes`. */
-const FURTHER_TYPES = ['application/cloudevents+json'];
+/** Further content types, and how they are read; a route must accept them by `contentTypes`. */
+const furtherTypes: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
+  'application/cloudevents+json': parseJsonBody,
+  [FORM_TYPE]: (bytes) => parseForm(bytes.toString('utf8')),
+};
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Content types of JSON that the route accepts in addition to application/json. */
+    /** Content types that the route accepts in addition to application/json. */
     contentTypes?: readonly string[];
   }
 
@@ -20,7 +24,10 @@ declare module 'fastify' {
 /** @throws HubError 401 */
 export type BodyProof = (request: FastifyRequest, bytes: Uint8Array) => void;
 
-/** Accepts JSON bodies only. If the proof of a request covers its body, it is checked first. */
+/**
+ * Accepts JSON bodies, and others where a route does. If the proof of a request covers its body, it
+ * is checked first.
+ */
 export function addBodyParsers(server: FastifyInstance): void {
   server.decorateRequest('proveBody', null);
   server.removeAllContentTypeParsers();
@@ -33,10 +40,12 @@ export function addBodyParsers(server: FastifyInstance): void {
         done(error as Error, undefined);
       }
     });
-  add('application/json', readBody);
-  for (const type of FURTHER_TYPES) {
+  add('application/json', (request, bytes) => readBody(request, bytes, parseJsonBody));
+  for (const [type, parse] of Object.entries(furtherTypes)) {
     add(type, (request, bytes) => {
-      if (request.routeOptions.config.contentTypes?.includes(type)) return readBody(request, bytes);
+      if (request.routeOptions.config.contentTypes?.includes(type)) {
+        return readBody(request, bytes, parse);
+      }
       throw new HubError(
         'INVALID_REQUEST',
         'Send the body as JSON with the header content-type: application/json.',
@@ -45,9 +54,13 @@ export function addBodyParsers(server: FastifyInstance): void {
   }
 }
 
-function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+function readBody(
+  request: FastifyRequest,
+  bytes: Buffer,
+  parse: (bytes: Buffer) => unknown,
+): unknown {
   proveBytes(request, bytes);
-  return parseJsonBody(bytes);
+  return parse(bytes);
 }
 
 /** Checks the proof of a request without a body, for which Fastify calls no parser. */

@@ -1,4 +1,4 @@
-import { type ErrorBody, statusOf } from '@signalbox/contract';
+import { type ErrorBody, type ErrorCode, statusOf } from '@signalbox/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { HubError } from '../base/errors.ts';
 import type { UnavailableLog } from './unavailable-log.ts';
@@ -6,6 +6,11 @@ import type { UnavailableLog } from './unavailable-log.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     unavailableLog: UnavailableLog;
+  }
+
+  interface FastifyContextConfig {
+    /** The challenge of a refusal with the status 401. Default: `Bearer`. */
+    challenge?: (refusal: ErrorCode) => string;
   }
 }
 
@@ -74,7 +79,10 @@ export function replyWithError(
     const waitMs = refusal.retryAfterMs ?? RETRY_AFTER_DEFAULT_MS;
     reply.header('retry-after', String(Math.max(1, Math.ceil(waitMs / MS_PER_SECOND))));
   }
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 401) {
+    const { challenge } = request.routeOptions.config;
+    reply.header('www-authenticate', challenge?.(refusal.code) ?? 'Bearer');
+  }
   const body: ErrorBody = {
     ok: false,
     error: refusal.code,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Endpoint, RequestInput } from '@signalbox/contract';
+import type { Endpoint, ErrorCode, RequestInput } from '@signalbox/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Principal, RequestContext } from '../base/principal.ts';
@@ -63,6 +63,8 @@ export interface ProtocolMessage {
 }
 
 export interface ProtocolHandler {
+  /** Tells a caller without a valid token where to get one: the header `WWW-Authenticate`. */
+  challenge(refusal: ErrorCode): string;
   /**
    * Called before the caller is authenticated.
    * @throws HubError
@@ -70,3 +72,16 @@ export interface ProtocolHandler {
   accept(request: FastifyRequest): void;
   serve(message: ProtocolMessage): Promise<Response>;
 }
+
+/** A request to a path whose fields, answers and errors are those of another standard. */
+export interface StandardRequest {
+  body: unknown;
+  /** As it came, without its question mark. */
+  query: string;
+  address: string;
+}
+
+/** Answers a request of a stranger with JSON, by default with status 200, or redirects it. */
+export type StandardHandler = (
+  request: StandardRequest,
+) => Promise<{ status?: number; body: object } | { redirectTo: string }>;

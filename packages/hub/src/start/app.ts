@@ -51,6 +51,7 @@ import {
 } from '../notifications/raise.ts';
 import { bindNotificationRoutes } from '../notifications/routes.ts';
 import { NotificationSender } from '../notifications/sender.ts';
+import { bindOauthRoutes } from '../oauth/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
 import { FailedSignIns } from '../people/failed-sign-ins.ts';
 import { FailureDelay } from '../people/failure-delay.ts';
@@ -420,6 +421,7 @@ function bindRoutes(
     integrationSecrets: config.integrationSecrets,
     chatSecrets: config.chatSecrets,
     workspaceCreation: config.workspaceCreation,
+    allowed: config.allowPrivateHosts,
     changePosition: (workspaceId: string) => parts.feed.position(workspaceId),
     get baseUrl() {
       return address.baseUrl;
@@ -454,6 +456,7 @@ function bindRoutes(
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });
   bindAssistantRoutes(api, identity);
+  bindOauthRoutes(api, identity);
   api.finish();
   serveConsole(server, consoleDir ?? '', config.s3 === null ? null : originOfStore(config.s3));
 }

@@ -178,10 +178,16 @@ async function readPersonAccess(
 
 async function authenticateByHeader(
   deps: GatekeeperDeps,
-  { headers }: Pick<FastifyRequest, 'headers'>,
+  { headers, routeOptions }: Pick<FastifyRequest, 'headers' | 'routeOptions'>,
 ): Promise<Principal> {
   const header = headers.authorization;
-  if (header !== undefined) return authenticateBearer(deps, header);
+  if (header !== undefined) {
+    const principal = await authenticateBearer(deps, header);
+    if (principal.kind === 'assistant' && routeOptions.config.admitsAssistants !== true) {
+      throw new HubError('TOKEN_INVALID', 'The token of an assistant is for /mcp only.');
+    }
+    return principal;
+  }
   if (!deps.unauthenticatedAllowed) {
     throw new HubError(
       'TOKEN_MISSING',

@@ -100,19 +100,24 @@ function principalOf(row: TokenWithPerson): Principal {
   };
 }
 
-/** A device has the scopes of its person's current role; a service principal those it was given. */
+/**
+ * A device has the scopes of its person's current role, an assistant those among them that it was
+ * given, a service principal all that it was given.
+ */
 function scopesOf(row: TokenWithPerson): ReadonlySet<Scope> {
   // insertToken writes only known scopes.
-  if (row.kind === 'service') return new Set(JSON.parse(row.scopes) as Scope[]);
+  const given = new Set(JSON.parse(row.scopes) as Scope[]);
+  if (row.kind === 'service') return given;
   if (row.role === null) {
     throw new HubError('TOKEN_REVOKED', 'The person no longer belongs to this workspace.');
   }
-  return new Set(scopesOfRole(row.role));
+  const ofRole = new Set(scopesOfRole(row.role));
+  return row.kind === 'device' ? ofRole : ofRole.intersection(given);
 }
 
 function nameOf(row: TokenWithPerson): string {
-  const parts = row.kind === 'device' ? [row.person_name, row.name] : [row.name];
-  const name = parts.filter(Boolean).join(' on ');
+  const parts = row.kind === 'service' ? [row.name] : [row.person_name, row.name];
+  const name = parts.filter(Boolean).join(row.kind === 'device' ? ' on ' : ' by ');
   // The cut may split a surrogate pair, which is not valid Unicode.
   return name.slice(0, NAME_CHARS_MAX).toWellFormed();
 }

@@ -23,12 +23,13 @@ export async function listServiceTokens(
   before: string | null,
 ): Promise<TokenWithNames[]> {
   await requireAct(reader, principal, workspaceId, 'service-token.manage');
-  const filter = { kind: 'service' as const, personId: null };
+  const filter = { kinds: ['service'] as const, personId: null };
   return addNames(reader, await listTokens(reader, workspaceId, filter, { limit, before }));
 }
 
 /**
- * The device tokens of a person or of the whole workspace, newest first; one more than `limit`.
+ * The tokens of the machines and assistants of a person or of the whole workspace, newest first;
+ * one more than `limit`.
  * @throws HubError NOT_ALLOWED for the whole workspace.
  */
 export async function listDeviceTokens(
@@ -39,7 +40,10 @@ export async function listDeviceTokens(
 ): Promise<TokenWithNames[]> {
   const act = of === 'me' ? 'device-token.manage-own' : 'device-token.manage-all';
   const { personId } = await requireAct(reader, principal, workspaceId, act);
-  const filter = { kind: 'device' as const, personId: of === 'me' ? personId : null };
+  const filter = {
+    kinds: ['device', 'assistant'] as const,
+    personId: of === 'me' ? personId : null,
+  };
   return addNames(reader, await listTokens(reader, workspaceId, filter, { limit, before }));
 }
 

@@ -9,7 +9,10 @@ export function presentPrincipal(
   workspaceSlug: string | null,
 ): Omit<ResponseOf<typeof endpoints.tokens.whoami>, 'ok'> {
   const { kind } = principal;
-  assert(kind !== 'person' && kind !== 'anonymous', 'whoami requires a bearer token');
+  assert(
+    kind !== 'person' && kind !== 'anonymous' && kind !== 'assistant',
+    'whoami requires a bearer token of the control plane',
+  );
   return {
     kind,
     principalId: principal.principalId,
@@ -33,15 +36,17 @@ export function presentServiceToken(row: TokenWithNames): ServiceToken {
 }
 
 export function presentDeviceToken(row: TokenWithNames): DeviceToken {
-  const { person_id: personId, person_name: personName } = row;
-  assert(personId !== null && personName !== null, 'a device token belongs to a person');
-  return { tokenId: row.token_id, personId, personName, machineName: row.name, ...timesOf(row) };
+  const { kind, person_id: personId, person_name: personName } = row;
+  assert(kind !== 'service' && personId !== null && personName !== null, 'it is of a person');
+  const person = { personId, personName };
+  return { tokenId: row.token_id, kind, ...person, machineName: row.name, ...timesOf(row) };
 }
 
 function timesOf(row: TokenWithNames) {
   return {
     createdAt: timestampOf(row.created_at),
     lastUsedAt: nullableTimestampOf(row.last_used_at),
-    expiresAt: timestampOf(row.expires_at),
+    // That of the last text of an assistant's token is soon.
+    expiresAt: timestampOf(row.renewable_until ?? row.expires_at),
   };
 }

@@ -47,7 +47,7 @@ export async function readBearerAccess(
 }
 
 function isTokenBearer({ kind }: Principal): boolean {
-  return kind === 'device' || kind === 'service';
+  return kind === 'device' || kind === 'assistant' || kind === 'service';
 }
 
 function unique(values: readonly (string | null | undefined)[]): string[] {

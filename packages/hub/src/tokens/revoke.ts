@@ -34,13 +34,13 @@ export function revokeServiceToken(
   return deps.database.write(ref.workspaceId, async (tx) => {
     const { workspaceId } = ref;
     const { personId } = await requireAct(tx, principal, workspaceId, 'service-token.manage');
-    await endToken(deps, tx, await requireToken(tx, ref, 'service'), personId);
+    await endToken(deps, tx, await requireToken(tx, ref, ['service']), personId);
   });
 }
 
 /**
- * Revokes a device token, on behalf of a member at the console. Only administrators may revoke the
- * tokens of others; for everyone else those do not exist.
+ * Revokes the token of a machine or an assistant, on behalf of a member at the console. Only
+ * administrators may revoke the tokens of others; for everyone else those do not exist.
  *
  * @throws HubError TOKEN_NOT_FOUND
  */
@@ -52,7 +52,7 @@ export function revokeDeviceToken(
   return deps.database.write(ref.workspaceId, async (tx) => {
     const { workspaceId } = ref;
     const actor = await requireAct(tx, principal, workspaceId, 'device-token.manage-own');
-    const token = await requireToken(tx, ref, 'device');
+    const token = await requireToken(tx, ref, ['device', 'assistant']);
     if (token.person_id !== actor.personId && !mayAct(actor.role, 'device-token.manage-all')) {
       throw new HubError('TOKEN_NOT_FOUND');
     }
@@ -63,10 +63,10 @@ export function revokeDeviceToken(
 async function requireToken(
   tx: Tx,
   { workspaceId, tokenId }: TokenRef,
-  kind: TokenRow['kind'],
+  kinds: readonly TokenRow['kind'][],
 ): Promise<TokenRow> {
   const token = await readToken(tx, workspaceId, tokenId);
-  if (token === undefined || token.kind !== kind) throw new HubError('TOKEN_NOT_FOUND');
+  if (token === undefined || !kinds.includes(token.kind)) throw new HubError('TOKEN_NOT_FOUND');
   return token;
 }
 
@@ -174,6 +174,7 @@ export async function revokeOwnToken(
 }
 
 const reasonsNotToRevoke: Record<Exclude<Principal['kind'], 'device' | 'service'>, string> = {
+  assistant: 'An assistant revokes its token at /oauth/revoke.',
   job: 'A job token ends with the lease of its job; it cannot be revoked.',
   person: 'Sign out to end a console session.',
   global: 'The global token is a setting of the hub: unset SVC_CONTROL_PLANE_TOKEN.',

@@ -21,15 +21,16 @@ export function hashToken(token: string): string {
 export function listTokens(
   reader: Reader,
   workspaceId: string,
-  filter: { kind: TokenRow['kind']; personId: string | null },
+  filter: { kinds: readonly TokenRow['kind'][]; personId: string | null },
   page: { limit: number; before: string | null },
 ): Promise<TokenRow[]> {
   const ofPerson = filter.personId === null ? '' : 'AND person_id = ?';
   const isBefore = page.before === null ? '' : 'AND token_id < ?';
-  const values = [workspaceId, filter.kind, filter.personId, page.before];
+  const values = [workspaceId, JSON.stringify(filter.kinds), filter.personId, page.before];
   return reader.allSql<TokenRow>(
-    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ? AND kind = ? AND revoked_at IS NULL
-     ${ofPerson} ${isBefore} ORDER BY token_id DESC LIMIT ?`,
+    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ?
+     AND kind IN (SELECT value FROM json_each(?)) AND revoked_at IS NULL ${ofPerson} ${isBefore}
+     ORDER BY token_id DESC LIMIT ?`,
     [...values.filter((value) => value !== null), page.limit + 1],
   );
 }
@@ -89,6 +90,8 @@ export interface TokenDraft {
   scopes: readonly Scope[];
   expiresAtMs: number;
   createdBy: string;
+  /** Default: null. */
+  renewableUntilMs?: number;
 }
 
 export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
@@ -106,8 +109,28 @@ export async function insertToken(tx: Tx, draft: TokenDraft): Promise<void> {
     last_used_at: null,
     revoked_at: null,
     created_by: draft.createdBy,
+    renewable_until: draft.renewableUntilMs ?? null,
   };
   insertRow(tx, 'tokens', row);
+}
+
+/** Gives a token another text and later ends, unless it was revoked. Returns whether it did. */
+export async function renewToken(
+  tx: Tx,
+  { workspaceId, tokenId }: { workspaceId: string; tokenId: string },
+  next: { tokenHash: string; expiresAtMs: number; renewableUntilMs: number },
+): Promise<boolean> {
+  const changes = await updateRows(
+    tx,
+    'tokens',
+    { workspace_id: workspaceId, token_id: tokenId, revoked_at: null },
+    {
+      token_hash: next.tokenHash,
+      expires_at: next.expiresAtMs,
+      renewable_until: next.renewableUntilMs,
+    },
+  );
+  return changes > 0;
 }
 
 /** Revokes a token. Returns false if it was revoked already. */

@@ -62,7 +62,7 @@ test('other methods, other paths and large bodies are refused', async (t) => {
     assert.equal(headers.get('allow'), 'POST');
   }
   const page = { headers: { accept: 'text/html' } };
-  for (const path of ['/mcp/other', '/.well-known/oauth-protected-resource/mcp']) {
+  for (const path of ['/mcp/other', '/.well-known/oauth-protected-resource/other']) {
     assert.equal((await fetch(hub.baseUrl + path, page)).status, 404);
   }
   const long = { ...list, params: { text: 'x'.repeat(BODY_BYTES_MAX) } };

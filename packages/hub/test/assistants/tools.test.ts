@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpoints } from '@signalbox/contract';
+import { type AssistantScope, endpoints, type Scope } from '@signalbox/contract';
 import type { TObject } from 'typebox';
 import { FACTS_CHARS_MAX, factsOf } from '../../src/assistants/facts.ts';
 import { inputSchemaOf, type JsonSchema } from '../../src/assistants/input-schema.ts';
@@ -9,7 +9,10 @@ import { type CredentialName, startApiWorld } from '../support/api-world.ts';
 import { connectAssistant, eras, postToolCall } from '../support/assistant.ts';
 import { fillExample } from '../support/bound-endpoints.ts';
 import { exchange, requestOfRow } from '../support/http-exchange.ts';
+import { logAssistantIn } from '../support/oauth.ts';
+import { makeOwner } from '../support/people.ts';
 import { startQueueWorld } from '../support/queue-world.ts';
+import { startTestHub } from '../support/test-hub.ts';
 
 const TOKENS_MAX = 2_500;
 const CHARS_PER_TOKEN = 4;
@@ -79,6 +82,29 @@ test('a tool admits and refuses the callers that its endpoint does', async (t) =
         assert.equal(code, direct.body.error, `${name} for ${caller}: ${reply?.text}`);
       }
     });
+  }
+});
+
+test('a login by OAuth admits the tools of its scopes, and no other', async (t) => {
+  const hub = await startTestHub(t);
+  const { browser, workspaceId } = await makeOwner(hub);
+  const baseUrl = hub.address;
+  const logins: [AssistantScope[], Scope[]][] = [
+    [['read'], ['read']],
+    [['enqueue'], ['enqueue']],
+    [['answer'], ['decide']],
+    [
+      ['read', 'enqueue', 'answer'],
+      ['read', 'enqueue', 'decide'],
+    ],
+  ];
+  for (const [allowed, held] of logins) {
+    const { accessToken: token } = await logAssistantIn(baseUrl, browser, workspaceId, allowed);
+    for (const { name, row } of assistantTools) {
+      const { status } = await postToolCall(baseUrl, { token, name, input: {} });
+      const isAdmitted = row.scopes.some((scope) => held.includes(scope));
+      assert.equal(status, isAdmitted ? 200 : 403, `${name} for ${allowed.join(' ')}`);
+    }
   }
 });
 

@@ -44,6 +44,8 @@ const verdicts: Record<string, Verdicts> = {
     viewer: 'NOT_ALLOWED',
     stranger: 'NOT_ALLOWED',
   },
+  consoleAssistantConsentOpen: signedIn,
+  consoleAssistantConsentAnswer: everyMember,
   consoleAccountUpdate: signedIn,
   consoleAccountChangePassword: signedIn,
   consoleWorkspaceCreate: { ...signedIn, member: 'NOT_ALLOWED', viewer: 'NOT_ALLOWED' },

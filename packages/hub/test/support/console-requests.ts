@@ -4,6 +4,7 @@ import { insertRepository } from '../../src/repositories/store.ts';
 import { insertUncertainty } from '../../src/uncertainties/store.ts';
 import { appendResolution } from '../../src/uncertainties/store-resolutions.ts';
 import type { Caller, ConsoleWorld } from './console-world.ts';
+import { makeRequest } from './oauth.ts';
 import { logDeviceIn, PASSWORD } from './people.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -74,6 +75,12 @@ const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
   return { ...triggerSettings.create.example.request, workspaceId, repoId };
 };
 
+/** The authorization request of a client that has registered itself. */
+const askForConsent = async ({ hub }: ConsoleWorld) => {
+  const { query } = await makeRequest({ baseUrl: hub.address });
+  return { query };
+};
+
 /** A question about an action that was answered, as a rule repeats it. */
 const answeredAction = async (world: ConsoleWorld) => {
   const { hub, workspaceId } = world;
@@ -130,6 +137,11 @@ export const requestMakers: Record<string, MakeRequest> = {
     await browser.codeOf(deviceApprovals.open, { deviceId: String(deviceId) });
     return { deviceId, decision: 'deny' };
   },
+  consoleAssistantConsentOpen: askForConsent,
+  consoleAssistantConsentAnswer: async (world) => ({
+    ...(await askForConsent(world)),
+    ...{ decision: 'allow', workspaceId: world.workspaceId, scopes: ['read'] },
+  }),
   consoleAccountUpdate: (_world, _browser, caller) => ({ name: caller }),
   consoleAccountChangePassword: () => ({ password: PASSWORD, newPassword: PASSWORD }),
   consoleWorkspaceCreate: () => ({ slug: draw('workspace'), name: 'Another' }),

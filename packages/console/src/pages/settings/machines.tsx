@@ -17,7 +17,7 @@ const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/settings/machines');
 const everybody = [{ value: 'everybody', word: 'Everybody' }] as const;
 
-/** The machines that people have logged in with `signalbox login`. */
+/** The machines that people have logged in with `signalbox login`, and their assistants. */
 export function MachinesPage() {
   const { membership } = workspace.useRouteContext();
   usePageTitle(`Machines · ${membership.name}`);
@@ -28,7 +28,7 @@ export function MachinesPage() {
   return (
     <Section
       title={of === 'me' ? 'Your machines' : 'Machines of everybody'}
-      description="Machines that were logged in with signalbox login. Agents on them use that login."
+      description="Machines that were logged in with signalbox login, whose agents use that login, and assistants that were connected."
       action={
         isAdmin && (
           <FilterChip
@@ -68,10 +68,11 @@ function MachineRow({ token, showsPerson }: { token: DeviceToken; showsPerson: b
   const { workspaceId } = membership;
   const client = useQueryClient();
   const name = plainText(token.machineName);
+  const isAssistant = token.kind === 'assistant';
   const logOut = async () => {
     await callHub('deviceTokens', 'revoke', { workspaceId, tokenId: token.tokenId });
     await client.invalidateQueries({ queryKey: ['device-tokens', workspaceId] });
-    showToast({ title: `${name} is logged out` });
+    showToast({ title: `${name} is ${isAssistant ? 'disconnected' : 'logged out'}` });
   };
   return (
     <Row
@@ -79,7 +80,8 @@ function MachineRow({ token, showsPerson }: { token: DeviceToken; showsPerson: b
       facts={[
         showsPerson && plainText(token.personName),
         <>
-          logged in <RelativeTime at={token.createdAt} />
+          {isAssistant ? 'an assistant, connected ' : 'logged in '}
+          <RelativeTime at={token.createdAt} />
         </>,
         token.lastUsedAt === null ? (
           'never used'
@@ -94,9 +96,20 @@ function MachineRow({ token, showsPerson }: { token: DeviceToken; showsPerson: b
         </>,
       ]}
       action={
-        <ConfirmButton label="Log out" of={name} title={`Log ${name} out?`} onConfirm={logOut}>
-          Agents on it stop, and their jobs are recovered. Log in again with signalbox login.
-        </ConfirmButton>
+        isAssistant ? (
+          <ConfirmButton
+            label="Disconnect"
+            of={name}
+            title={`Disconnect ${name}?`}
+            onConfirm={logOut}
+          >
+            It can do nothing more in this workspace, until you connect it again.
+          </ConfirmButton>
+        ) : (
+          <ConfirmButton label="Log out" of={name} title={`Log ${name} out?`} onConfirm={logOut}>
+            Agents on it stop, and their jobs are recovered. Log in again with signalbox login.
+          </ConfirmButton>
+        )
       }
     />
   );

@@ -39,12 +39,13 @@ export const ServiceToken = Type.Object({
 });
 export type ServiceToken = Static<typeof ServiceToken>;
 
-/** The record of a device token, without the token itself. */
+/** The record of the token of a machine or an assistant, without the token itself. */
 export const DeviceToken = Type.Object({
   tokenId: Id('token'),
+  kind: OneOf(['device', 'assistant']),
   personId: Id('person'),
   personName: Text(200),
-  machineName: Text(200),
+  machineName: Text(200, { description: 'Of an assistant: the host of its client, or its name.' }),
   ...tokenTimes,
 });
 export type DeviceToken = Static<typeof DeviceToken>;
@@ -61,6 +62,7 @@ const exampleServiceToken: ServiceToken = {
 };
 const exampleDeviceToken: DeviceToken = {
   tokenId: exampleTokenId,
+  kind: 'device',
   personId: examplePerson.personId,
   personName: examplePerson.name,
   machineName: 'build-7',

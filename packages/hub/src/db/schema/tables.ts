@@ -82,7 +82,7 @@ export interface TokensTable {
   workspace_id: string;
   token_id: string;
   token_hash: string;
-  kind: 'device' | 'service';
+  kind: 'device' | 'service' | 'assistant';
   /** Who acts with the token: a person's id, or `service:` and the name in the workspace. */
   principal_id: string;
   person_id: string | null;
@@ -94,6 +94,42 @@ export interface TokensTable {
   last_used_at: number | null;
   revoked_at: number | null;
   created_by: string;
+  /** Until when an assistant may get its next token; null: the token has none. */
+  renewable_until: number | null;
+}
+
+/** A code or refresh token of an assistant, which is exchanged for a token once. */
+export interface OauthSecretsTable {
+  secret_hash: string;
+  kind: 'code' | 'refresh';
+  workspace_id: string;
+  /** The token that it gives or renews. */
+  token_id: string;
+  person_id: string;
+  client_id: string;
+  client_name: string;
+  /** JSON array of scopes. */
+  scopes: string;
+  /** Only of codes. */
+  redirect_uri: string | null;
+  code_challenge: string | null;
+  created_at: number;
+  expires_at: number;
+  used_at: number | null;
+  /** The tokens that it was exchanged for, sealed with itself; only of refresh tokens. */
+  sealed_tokens: string | null;
+}
+
+/** A client that has registered itself. */
+export interface OauthClientsTable {
+  client_id: string;
+  name: string;
+  /** JSON array. */
+  redirect_uris: string;
+  /** Counted as one caller: the address, or its /64 for IPv6. */
+  address_block: string;
+  expires_at: number;
+  created_at: number;
 }
 
 /** Repositories that a token has resolved, read or upserted; its agents serve them by default. */
@@ -338,6 +374,8 @@ export interface Schema
   hub_settings: HubSettingsTable;
   tokens: TokensTable;
   token_repositories: TokenRepositoriesTable;
+  oauth_secrets: OauthSecretsTable;
+  oauth_clients: OauthClientsTable;
   device_sessions: DeviceSessionsTable;
   device_code_failures: DeviceCodeFailuresTable;
   agents: AgentsTable;

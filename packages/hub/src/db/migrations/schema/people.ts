@@ -97,8 +97,36 @@ export const peopleTables = [
     last_used_at BIGINT,
     revoked_at BIGINT,
     created_by TEXT NOT NULL,
+    renewable_until BIGINT,
     PRIMARY KEY (workspace_id, token_id)
   ) WITHOUT ROWID`,
+  `CREATE TABLE oauth_secrets (
+    secret_hash TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    token_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    client_name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    redirect_uri TEXT,
+    code_challenge TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT,
+    sealed_tokens TEXT
+  ) WITHOUT ROWID`,
+  'CREATE INDEX oauth_secrets_by_expiry ON oauth_secrets (expires_at)',
+  `CREATE TABLE oauth_clients (
+    client_id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    redirect_uris TEXT NOT NULL,
+    address_block TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL
+  ) WITHOUT ROWID`,
+  'CREATE INDEX oauth_clients_by_expiry ON oauth_clients (expires_at)',
+  'CREATE INDEX oauth_clients_by_block ON oauth_clients (address_block, created_at)',
   `CREATE TABLE token_repositories (
     workspace_id TEXT NOT NULL,
     token_id TEXT NOT NULL,
