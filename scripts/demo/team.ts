@@ -180,7 +180,7 @@ export async function enterTeam({ owner }: Team, baseUrl: string): Promise<Owner
 
 /** A link that signs the owner in, once. */
 export async function makeSignInUrl(
-  { owner }: Team,
+  owner: Omit<Owner, 'console'>,
   { dataDir, baseUrl }: { dataDir: string; baseUrl: string },
 ): Promise<string> {
   const { signInUrl } = await openLocalAccess(configOf(dataDir), {
