@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 const LOOK_MS = 50;
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+const phone = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true };
 
 /**
  * Plays the demo from the question to the end of the job.
@@ -70,7 +70,7 @@ export async function playQuestion(asking: Asking): Promise<string[]> {
   return [
     ...lines.map(([what, all, words]) => `${all.length} ${what.padEnd(8)}  ${words}`),
     `${resumed.padStart(10)}  from the kill to the resumed tool`,
-    `${secondsOf(worked).padStart(10)}  from the answer to the end of the job, 5 s of it for “Undo”`,
+    `${secondsOf(worked).padStart(10)}  from the answer to the end, 5 s of them to undo it`,
   ];
 }
 

@@ -176,7 +176,7 @@ test('a demo that is kept open shows jobs in every state, lives, and ends by SIG
   }
   const asked = details.find(({ job }) => job.prompt.includes('wallets'))?.job;
   const uncertaintyId = asked?.waitingOnUncertaintyId ?? '';
-  const resolution = { mode: 'answered', value: 'provider', confidence: 1 } as const;
+  const resolution = { mode: 'answered', value: 'The Payment Request API', confidence: 1 } as const;
   await console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
   await waitUntil('the job that asked continues', async () => {
     const { job } = await console.jobs.get({ workspaceId, jobId: asked?.jobId ?? '' });
