@@ -86,7 +86,9 @@ async function main() {
     throw new BootstrapError(`Node ${process.versions.node} is too old. Install Node 20 or later.`);
   }
   const scriptPath = resolve(root, script);
-  const extent = leanScripts.includes(scriptPath) ? 'lean' : 'full';
+  // The demo of a question drives a browser.
+  const isLean = leanScripts.includes(scriptPath) && !args.includes('--questions');
+  const extent = isLean ? 'lean' : 'full';
   if (!isInstalled(extent)) await installGuarded(extent);
   if (scriptPath !== hubScript) return runScript(chooseNode(), [scriptPath, ...args]);
   // Enabled by the script itself, the cache would be too late for that script's own types:

@@ -1,13 +1,16 @@
 // `npm run pictures`: takes the pictures of the README from the workspace of the demo. Pictures of
 // every page, in every state, are taken by its test: SIGNALBOX_TEST_SCREENSHOTS names a folder.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { launchBrowser } from '../e2e/browser.ts';
 import { callConsole, lendSession } from '../e2e/person.ts';
 import { buildConsole } from './build/console-build.ts';
+import { playDemo } from './demo/play.ts';
 import { createProcesses, dataDirOf } from './demo/processes.ts';
+import { createRecording } from './demo/recording.ts';
 import { enterTeam, makeTeam, playTeam } from './demo/team.ts';
+import { createTerminal } from './demo/terminal.ts';
 
 const root = join(import.meta.dirname, '..');
 const viewport = { width: 1280, height: 800 };
@@ -19,6 +22,7 @@ const ended = new AbortController();
 const processes = createProcesses(root, directory, new AbortController().signal);
 const browser = await launchBrowser();
 try {
+  await recordQuestion();
   const team = await makeTeam(dataDirOf(directory), 'demo');
   const hub = await processes.startHub();
   const owner = await enterTeam(team, hub.url);
@@ -58,4 +62,23 @@ try {
   await browser.close();
   await processes.endAll();
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Plays `npm run demo -- --questions` in a system of its own. */
+async function recordQuestion(): Promise<void> {
+  const own = mkdtempSync(join(directory, 'question-'));
+  const { signal } = ended;
+  const system = createProcesses(root, own, signal);
+  const { out, onPhone, draw } = createRecording();
+  const options = { repo: root, questions: true, keep: false, keepOpen: false };
+  const terminal = createTerminal(out);
+  try {
+    const demo = { options, terminal, processes: system, signal, directory: own };
+    await playDemo({ ...demo, onPhone });
+  } finally {
+    await system.endAll();
+  }
+  const file = join(root, 'docs/screenshots/questions.gif');
+  writeFileSync(file, await draw(browser));
+  say(`Wrote ${relative(root, file)}`);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 export interface RunningHub {
   url: string;
+  pid: number;
   /** Of a hub that has no people yet. */
   waitForFirstOwnerUrl(): Promise<string>;
   /** Resolves when the hub has ended; rejects when the demo is to end. */
@@ -13,6 +14,7 @@ export interface RunningHub {
 
 /** One call of `signalbox`. */
 export interface CommandRun {
+  pid: number;
   /**
    * Resolves with the match once the complete lines of the output hold one; rejects when the
    * command ends first.
@@ -28,7 +30,8 @@ interface RunOptions {
 }
 
 export interface Processes {
-  startHub(): Promise<RunningHub>;
+  /** @param port default: any free one. */
+  startHub(port?: number): Promise<RunningHub>;
   start(args: readonly string[], options?: RunOptions): CommandRun;
   /** Runs a command. @throws if it fails. */
   run(args: readonly string[], options?: RunOptions): Promise<string>;
@@ -58,14 +61,14 @@ export function createProcesses(root: string, directory: string, signal: AbortSi
 
   return {
     start,
-    async startHub() {
-      const hub = start(['serve', '--port', '0', '--data-dir', dataDirOf(directory)]);
+    async startHub(port = 0) {
+      const hub = start(['serve', '--port', String(port), '--data-dir', dataDirOf(directory)]);
       const [, url = ''] = await hub.waitFor(/listens on (http:\/\/\S+)/);
       const waitForFirstOwnerUrl = async () => {
         const [firstOwnerUrl] = await hub.waitFor(/http:\/\/\S+#token=\S+/);
         return firstOwnerUrl;
       };
-      return { url, waitForFirstOwnerUrl, ended: hub.ended };
+      return { url, pid: hub.pid, waitForFirstOwnerUrl, ended: hub.ended };
     },
     async run(args, options) {
       const { exitCode, output, errorOutput } = await start(args, options).ended;
@@ -130,6 +133,8 @@ function watch(
   // Callers of a command await its end; no caller awaits the hub's.
   ended.catch(() => {});
   return {
+    // A program that cannot be started fails by `ended`.
+    pid: child.pid ?? 0,
     ended,
     waitFor(pattern) {
       const found = new Promise<RegExpMatchArray>((resolve) => {

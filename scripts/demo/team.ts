@@ -9,7 +9,6 @@ import {
 } from '@signalbox/contract';
 import { type Config, createHub, openLocalAccess, readConfig } from '@signalbox/hub';
 import { ApiError, createClient, UnreachableError } from '@signalbox/sdk';
-import { pastJobs } from './history.ts';
 import { type ConsoleClient, linkTokenOf, makeOwner, type Owner, openConsole } from './owner.ts';
 import {
   append,
@@ -21,7 +20,7 @@ import {
   type SeedPlace,
   seedWorld,
 } from './seed.ts';
-import { demoWorld } from './seed-jobs.ts';
+import { readTeamWorld } from './world.ts';
 
 /** A seeded workspace whose agents work until the signal. */
 export interface Stage {
@@ -54,6 +53,8 @@ const laterLog = [
   'This agent is played by the demo: it changes no file',
   'Running the tests',
 ];
+
+const demoWorld = readTeamWorld();
 
 const HOUR_MS = 60 * 60_000;
 const PAST_DAYS = 14;
@@ -153,7 +154,7 @@ function planJobs(nowMs: number): SeedJob[] {
   const isPast = ({ course, question, answer }: SeedJob) =>
     course.status === 'canceled' ||
     (course.status === 'ended' && (question === undefined || answer !== undefined));
-  const past = [...pastJobs, ...demoWorld.jobs.filter(isPast)];
+  const past = demoWorld.jobs.filter(isPast);
   const present = demoWorld.jobs.filter((job) => !isPast(job));
   const names = Object.keys(people);
   const byOf = (job: SeedJob, at: number) => job.by ?? names[at % names.length] ?? '';
@@ -180,7 +181,7 @@ export async function enterTeam({ owner }: Team, baseUrl: string): Promise<Owner
 
 /** A link that signs the owner in, once. */
 export async function makeSignInUrl(
-  { owner }: Team,
+  owner: Omit<Owner, 'console'>,
   { dataDir, baseUrl }: { dataDir: string; baseUrl: string },
 ): Promise<string> {
   const { signInUrl } = await openLocalAccess(configOf(dataDir), {

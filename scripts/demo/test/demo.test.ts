@@ -7,11 +7,14 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jobStatuses } from '@signalbox/contract';
+import { browserMissing } from '../../../e2e/browser.ts';
 import { linkTokenOf, openConsole } from '../owner.ts';
 
 const script = join(import.meta.dirname, '../../demo.ts');
 /** Output comes every few seconds; two slow cores are shared with other tests. */
 const PATIENCE_MS = 60_000;
+/** The end of the output says why a demo failed. */
+const OUTPUT_SHOWN = 1_500;
 
 function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
@@ -33,10 +36,14 @@ function makeRepository(directory: string): string {
 
 /** Starts the demo on a repository; `temporary` is the only folder for its temporary files. */
 function startDemo(t: TestContext, ...args: string[]) {
+  return startDemoIn(t, {}, ...args);
+}
+
+function startDemoIn(t: TestContext, more: NodeJS.ProcessEnv, ...args: string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-demo-test-'));
   const repository = makeRepository(directory);
   const temporary = mkdtempSync(join(directory, 'temporary-'));
-  const env = { ...process.env, TMPDIR: temporary, NO_COLOR: '1' };
+  const env = { ...process.env, TMPDIR: temporary, NO_COLOR: '1', ...more };
   const demo = spawn(process.execPath, [script, '--repo', repository, ...args], { env });
   let output = '';
   const printed = new EventTarget();
@@ -99,6 +106,36 @@ test('a demo whose terminal is closed ends what it started', async (t) => {
   assert.deepEqual(readdirSync(temporary), []);
 });
 
+const proved = /1 question .*\n +1 answer +“docs\/folders\.md”, by Ada Novak\n +1 session +\w{8}\n/;
+
+test('a question outlives tool, agent and hub, and is answered on a phone', {
+  skip: browserMissing,
+}, async (t) => {
+  const { exitCode, output } = await startDemo(t, '--questions').exited;
+  assert.equal(exitCode, 0, output.slice(-OUTPUT_SHOWN));
+  const killed = [...output.matchAll(/kill -9 \d+ {2}(tool|agent|hub)/g)].map(([, what]) => what);
+  assert.deepEqual([...new Set(killed)], ['tool', 'agent', 'hub']);
+  assert.match(output, /touches Answer “docs\/folders\.md”/);
+  assert.match(output, /attempt 2/);
+  assert.match(output, proved);
+});
+
+test('without Chromium, the question waits for the person', async (t) => {
+  const none = { SIGNALBOX_TEST_CHROMIUM: '/missing' };
+  const { exited, waitFor } = startDemoIn(t, none, '--questions');
+  const [, link = ''] = /(http\S+#token=\S+)\n/.exec(await waitFor('/sign-in-link#token=')) ?? [];
+  const console = openConsole(new URL(link).origin);
+  const { workspaces } = await console.session.signInByLink({ linkToken: linkTokenOf(link) });
+  const workspaceId = workspaces[0]?.workspaceId ?? '';
+  const { uncertainties } = await console.uncertainties.list({ workspaceId, status: 'open' });
+  const uncertaintyId = uncertainties[0]?.uncertaintyId ?? '';
+  const answer = { mode: 'answered', value: 'docs/folders.md', confidence: 1 } as const;
+  await console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...answer });
+  const { exitCode, output } = await exited;
+  assert.equal(exitCode, 0, output.slice(-OUTPUT_SHOWN));
+  assert.match(output, proved);
+});
+
 test('a demo that is kept open shows jobs in every state, lives, and ends by SIGINT', async (t) => {
   const { demo, exited, waitFor, temporary } = startDemo(t, '--keep-open');
   const shown = await waitFor('Ctrl-C ends the hub');
@@ -139,7 +176,7 @@ test('a demo that is kept open shows jobs in every state, lives, and ends by SIG
   }
   const asked = details.find(({ job }) => job.prompt.includes('wallets'))?.job;
   const uncertaintyId = asked?.waitingOnUncertaintyId ?? '';
-  const resolution = { mode: 'answered', value: 'provider', confidence: 1 } as const;
+  const resolution = { mode: 'answered', value: 'The Payment Request API', confidence: 1 } as const;
   await console.uncertainties.addResolution({ workspaceId, uncertaintyId, ...resolution });
   await waitUntil('the job that asked continues', async () => {
     const { job } = await console.jobs.get({ workspaceId, jobId: asked?.jobId ?? '' });

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useParams } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { type DecisionRow, decisionsQuery, type InboxFilters } from '../api/decision-queries.ts';
 import { repositoriesQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
@@ -20,6 +20,8 @@ import { useOpenDecisions } from '../shell/open-decisions.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/inbox');
+/** Further questions are read before the keys arrive at the last one. */
+const ROWS_AHEAD = 10;
 
 /** The questions that wait for a person: a list and a card; on phones, one after the other. */
 export function InboxPage() {
@@ -29,7 +31,7 @@ export function InboxPage() {
   const { uncertaintyId } = useParams({ strict: false });
   const inbox = useInbox();
   const shownId = uncertaintyId;
-  const { show, moveBy } = useMoves(inbox.rows, shownId);
+  const { show, moveBy, next, cardRef } = useMoves(inbox, shownId);
   // On wide windows the first question is open beside the list. It gets the address, so that it
   // stays, with its undo, when the answer takes it from the list.
   const firstId = isWide && shownId === undefined ? inbox.rows[0]?.uncertaintyId : undefined;
@@ -52,7 +54,11 @@ export function InboxPage() {
     >
       {isListShown && <InboxList inbox={inbox} shownId={isWide ? shownId : undefined} />}
       {shownId !== undefined && (
-        <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3">
+        <div
+          ref={cardRef}
+          tabIndex={-1}
+          className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3 outline-none"
+        >
           {!isListShown && <BackToList slug={membership.slug} filters={inbox.filters} />}
           <DecisionCard
             key={shownId}
@@ -61,7 +67,7 @@ export function InboxPage() {
             level={isListShown ? 2 : 1}
             alikeIds={inbox.rows.find((row) => row.uncertaintyId === shownId)?.alikeIds}
             isFailureSaid={isListShown && inbox.list.isLoadingError}
-            next={<NextLink rows={inbox.rows} shownId={shownId} />}
+            next={next && <NextLink to={next} />}
           />
         </div>
       )}
@@ -80,7 +86,7 @@ function useInbox() {
 }
 
 /** Ways to show another question of the list. */
-function useMoves(rows: readonly DecisionRow[], shownId: string | undefined) {
+function useMoves({ rows, list }: ReturnType<typeof useInbox>, shownId: string | undefined) {
   const navigate = route.useNavigate();
   const show = useCallback(
     (uncertaintyId: string) =>
@@ -93,12 +99,34 @@ function useMoves(rows: readonly DecisionRow[], shownId: string | undefined) {
       }),
     [navigate],
   );
+  const at = rows.findIndex((row) => row.uncertaintyId === shownId);
+  // An answer takes its question from the list: the one after it is then at its place.
+  const [place, setPlace] = useState(0);
+  if (at !== -1 && at !== place) setPlace(at);
+  const open = (row: DecisionRow) => row.uncertaintyId !== shownId && !row.answer;
+  const next = rows.slice(place).find(open) ?? rows.find(open);
+  const cardRef = useRef<HTMLDivElement>(null);
+  const isMoved = useRef(false);
   const moveBy = (step: 1 | -1) => {
-    const at = rows.findIndex((row) => row.uncertaintyId === shownId);
-    const next = at === -1 ? rows[0] : rows[at + step];
-    if (next !== undefined) show(next.uncertaintyId);
+    const isGone = at === -1;
+    const row = isGone && step === 1 ? next : rows[(isGone ? place : at) + step];
+    if (row === undefined) return;
+    isMoved.current = true;
+    show(row.uncertaintyId);
   };
-  return { show, moveBy };
+  // The part that had the focus went with the last question, whose page may have been scrolled.
+  useEffect(() => {
+    if (!isMoved.current || shownId === undefined) return;
+    if (document.activeElement === document.body) cardRef.current?.focus({ preventScroll: true });
+    const { top = 0 } = cardRef.current?.getBoundingClientRect() ?? {};
+    if (top < 0) window.scrollTo({ top: 0 });
+  }, [shownId]);
+  const isNearEnd = at >= rows.length - ROWS_AHEAD && list.hasNextPage && !list.isFetching;
+  const { fetchNextPage } = list;
+  useEffect(() => {
+    if (isNearEnd) void fetchNextPage();
+  }, [isNearEnd, fetchNextPage]);
+  return { show, moveBy, next, cardRef };
 }
 
 interface InboxListProps {
@@ -274,14 +302,12 @@ function BackToList({ slug, filters }: { slug: string; filters: InboxFilters }) 
 }
 
 /** Beside an answer: the next open question of the list. */
-function NextLink({ rows, shownId }: { rows: readonly DecisionRow[]; shownId: string }) {
+function NextLink({ to: { uncertaintyId } }: { to: DecisionRow }) {
   const { membership } = workspace.useRouteContext();
-  const next = rows.find((row) => row.uncertaintyId !== shownId && !row.answer);
-  if (next === undefined) return null;
   return (
     <Link
       to="/w/$slug/inbox/$uncertaintyId"
-      params={{ slug: membership.slug, uncertaintyId: next.uncertaintyId }}
+      params={{ slug: membership.slug, uncertaintyId }}
       search={(now) => now}
       className={buttonClasses('plain', 'ml-auto h-9')}
     >

@@ -55,7 +55,7 @@ export function DecisionForm(props: DecisionFormProps) {
   useKeys([
     ...form.places.slice(0, NUMBERED_MAX).map((place, at) => ({
       keys: String(at + 1),
-      label: `Pick answer ${at + 1}`,
+      label: place === OTHER ? 'Write an answer' : `Pick answer ${at + 1}`,
       group: 'Question',
       act: () => form.pick(place),
     })),
@@ -137,7 +137,7 @@ function useAnswerForm(uncertainty: Uncertainty) {
     if (window.location.hash === '#answer') submitRef.current?.focus();
   }, []);
   const choice = picked === undefined ? undefined : choices[Number(picked)];
-  const places = [...choices.map((_, at) => String(at)), ...(choices.length > 0 ? [OTHER] : [])];
+  const places = [...choices.map((_, at) => String(at)), OTHER];
   const focus = (place: string) => {
     const selector = place === OTHER ? `${id}-text` : `${id}-${place}`;
     // The text exists only once its answer is picked.
