@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { readProcessorMs } from '../scripts/test/processor-time.ts';
 import { startChild } from './child.ts';
 import type { LoadMessage, LoadReport } from './load/load-report.ts';
 import type { LoadSpec } from './load/main.ts';
 import type { Mark } from './load/span.ts';
-import { readCpuMs, readResidentBytes } from './processor-use.ts';
+import { readResidentBytes } from './processor-use.ts';
 
 /** Time beyond warm-up and measurement: connections, the last long polls, the final check. */
 const LOAD_GRACE_MS = 120_000;
@@ -86,7 +87,7 @@ class Gauge {
   note(): void {
     for (const [name, pid] of Object.entries(this.#meters)) {
       const known = this.#read.get(name) ?? [];
-      const reading = { cpuMs: readCpuMs(pid), bytes: readResidentBytes(pid) };
+      const reading = { cpuMs: readProcessorMs(pid), bytes: readResidentBytes(pid) };
       this.#read.set(name, [...known, { atMs: performance.now(), ...reading }]);
     }
   }

@@ -32,7 +32,6 @@ export const usage = `npm run bench -- [options]
   --rounds N       rounds per figure; default: 3 (1 with --quick)
   --agents N       agents of the fleet; default: more and more, until it misses its target
   --seconds S      how long the fleet is measured; default: 30 (5 with --quick)
-  --files N        files of the repository of P16; default: 2,000, then 20,000
   --engine NAME    sqlite (default) or postgres, for the fleet
   --against PATH   another checkout of this repository with the same migrations: the fleet uses its
                    hub and this one in turn, and the report compares them
@@ -54,7 +53,6 @@ export function parseOptions(argv: readonly string[]) {
       dir: { type: 'string' },
       agents: { type: 'string' },
       seconds: { type: 'string' },
-      files: { type: 'string' },
       against: { type: 'string' },
       engine: { type: 'string', default: 'sqlite' },
       profile: { type: 'string' },
@@ -62,7 +60,7 @@ export function parseOptions(argv: readonly string[]) {
     },
   });
   const named = [...positionals, ...(values.only?.split(',') ?? [])].map(readName);
-  const { quick, agents, seconds, files, against, profile } = values;
+  const { quick, agents, seconds, against, profile } = values;
   return {
     only: new Set<MeasureName>(named.length === 0 ? measureNames : named),
     quick,
@@ -72,7 +70,6 @@ export function parseOptions(argv: readonly string[]) {
     dataRoot: values.dir,
     agents: agents === undefined ? undefined : readNumber('agents', agents, 100_000),
     seconds: seconds === undefined ? undefined : readNumber('seconds', seconds, 3_600),
-    files: files === undefined ? undefined : readNumber('files', files, 1_000_000),
     engine: readEngine(values.engine),
     against: against === undefined ? undefined : resolve(against),
     profileDir: profile === undefined ? undefined : resolve(profile),

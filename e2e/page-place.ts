@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { createWorkspaceByAdmin, inviteMemberByAdmin } from '@signalbox/hub';
 import type { Browser } from 'playwright-core';
 import { browserMissing, launchBrowser } from './browser.ts';
@@ -34,8 +35,7 @@ async function startPlace(): Promise<PagePlace> {
   return { hub, browser };
 }
 
-/** The runner disconnects after the last file. */
-process.once('disconnect', async () => {
+after(async () => {
   endProcesses(kept);
   await Promise.all([place?.browser.close(), place?.hub.stop()]);
   await dropDatabases();

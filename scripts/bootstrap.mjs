@@ -10,16 +10,8 @@
 // from 20 on, which runs neither TypeScript nor features of Node 26. So it uses only built-in
 // modules, and only features of Node 20.
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  linkSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,18 +22,14 @@ const lockPath = join(root, 'package-lock.json');
 const stampPath = join(modules, '.signalbox-install');
 /** Outside node_modules, because `npm ci` empties that folder. */
 const guardPath = join(root, '.install-lock');
-/** How often an installing process touches its guard file. */
-const guardBeatMs = 1_000;
-/** A guard that a waiting process sees untouched for this long belongs to a dead process. */
-const guardDeadMs = 10_000;
+/** How often a process looks whether another one has installed. */
+const pollMs = 100;
 const nodeMajorNeeded = 26;
 /** The exit code of the dynamic linker when a library of Node is missing. */
 const cannotLoad = 127;
 const libraryHint =
   'if a shared library is missing above, install it. Node needs libatomic.so.1: ' +
   'apt-get install libatomic1 (Debian, Ubuntu) or dnf install libatomic (Fedora).';
-/** How often the progress line of an installation changes. */
-const progressMs = 200;
 /** The script that starts the hub. */
 const hubScript = join(root, 'scripts/start.ts');
 /** The scripts that run without development packages. */
@@ -54,8 +42,6 @@ const extents = {
 };
 /** The Node flags of the hub (docs/decisions/0017). */
 const hubFlagsPath = join(root, 'packages/hub/node-flags.json');
-/** Number of npm output lines in an error message; the first ones contain the cause. */
-const npmLinesShown = 12;
 
 /** The packages that contain Node itself, by platform and processor. */
 const nodePackages = {
@@ -173,77 +159,36 @@ function readOptional(path) {
 
 /** Installs, unless another process is installing; then waits and checks again. */
 async function installGuarded(extent) {
-  const token = `${process.pid} ${randomUUID()}`;
-  if (!(await takeGuard(token, extent))) return;
-  const beat = setInterval(touchGuard, guardBeatMs);
+  for (let waits = 0; !takeGuard(); waits += 1) {
+    if (waits === 0) say('Waiting for another process that is installing packages …');
+    await new Promise((wake) => setTimeout(wake, pollMs));
+  }
   try {
-    await install(extent);
+    // The process that held the guard may have installed.
+    if (!isInstalled(extent)) await install(extent);
   } finally {
-    clearInterval(beat);
     rmSync(guardPath, { force: true });
   }
 }
 
-function touchGuard() {
+/** Returns false while another process holds the guard. The guard of a dead one is removed. */
+function takeGuard() {
   try {
-    utimesSync(guardPath, new Date(), new Date());
-  } catch (error) {
-    // The guard was removed: this process was suspended for so long that it was considered dead.
-    if (error.code !== 'ENOENT') throw error;
-  }
-}
-
-/** Returns true if this process holds the guard, false if another process has installed. */
-async function takeGuard(token, extent) {
-  let watched = { mark: '', sinceMs: 0 };
-  for (let waits = 0; ; waits += 1) {
-    if (createExclusive(guardPath, token)) {
-      // Check again while holding the guard, which may just have been released.
-      if (!isInstalled(extent)) return true;
-      rmSync(guardPath, { force: true });
-      return false;
-    }
-    if (waits === 0) say('Waiting for another process that is installing packages …');
-    const mark = readGuardMark();
-    if (mark !== watched.mark) watched = { mark, sinceMs: performance.now() };
-    // Measure by watching changes, never by comparing clocks: after sleep, or on a folder shared
-    // between machines, a live installation must not look dead.
-    else if (performance.now() - watched.sinceMs > guardDeadMs) breakGuard(mark);
-    await new Promise((wake) => setTimeout(wake, 100));
-  }
-}
-
-function readGuardMark() {
-  const token = readOptional(guardPath);
-  if (token === undefined) return '';
-  const touchedMs = statSync(guardPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return `${token} ${touchedMs}`;
-}
-
-/**
- * Removes the guard of a dead process. Only the waiting process that creates the claim file does
- * it.
- */
-function breakGuard(mark) {
-  const token = mark.split(' ')[1];
-  const claimPath = `${guardPath}-${token}`;
-  if (token === undefined || !createExclusive(claimPath, token)) return;
-  if (readGuardMark() === mark) rmSync(guardPath, { force: true });
-  rmSync(claimPath, { force: true });
-}
-
-/** Creates a file with its content atomically; returns false if it exists. */
-function createExclusive(path, content) {
-  const draftPath = `${guardPath}-draft-${randomUUID()}`;
-  writeFileSync(draftPath, content);
-  try {
-    linkSync(draftPath, path);
+    writeFileSync(guardPath, `${process.pid}`, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(draftPath, { force: true });
+    if (error.code !== 'EEXIST') throw error;
+  }
+  const holder = Number(readOptional(guardPath) || process.pid);
+  if (!isRunning(holder)) rmSync(guardPath, { force: true });
+  return false;
+}
+
+function isRunning(processId) {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    return error.code !== 'ESRCH';
   }
 }
 
@@ -253,64 +198,28 @@ async function install(extent) {
   rmSync(stampPath, { force: true });
   if (stamp === makeStamp(lock, 'lean')) {
     // Only adds packages: a hub that runs from this folder keeps its own.
-    const flags = ['install', '--no-save', ...extents.full];
-    await showInstall('Adding the packages for development', lock, 'full', flags);
+    say('Adding the packages for development …');
+    await runNpm(['install', '--no-save', ...extents.full]);
     if (isEquivalent(lock, 'full')) return writeFileSync(stampPath, makeStamp(lock, 'full'));
   }
   // A folder that had the development packages keeps them when the lock changes.
   const had = stamp === undefined || stamp.endsWith(' lean\n') ? extent : 'full';
-  await showInstall('Installing packages', lock, had, ['ci', ...extents[had]]);
+  say('Installing packages …');
+  await runNpm(['ci', ...extents[had]]);
   writeFileSync(stampPath, makeStamp(lock, had));
 }
 
-/** Runs npm, with a line of progress on a terminal, and says how long it took. */
-async function showInstall(title, lock, extent, flags) {
-  const startMs = performance.now();
-  const startedAtMs = Date.now();
-  const secondsPassed = () => (performance.now() - startMs) / 1_000;
-  const adds = flags[0] === 'install';
-  const manifests = lockedPackages(lock, extent)
-    .filter(([, entry]) => !entry.link && (!entry.optional || isForHere(entry)))
-    .map(([path]) => join(root, path, 'package.json'))
-    .filter((path) => !adds || !existsSync(path));
-  say(`${title} …`);
-  const showProgress = () => {
-    const done = manifests.filter((path) => isNewer(path, startedAtMs)).length;
-    const text = `${done} of ${manifests.length} packages, ${secondsPassed().toFixed(0)} s`;
-    process.stderr.write(`\r\x1b[2K  ${text}`);
-  };
-  const timer = process.stderr.isTTY ? setInterval(showProgress, progressMs) : undefined;
-  try {
-    await runNpm(flags);
-  } finally {
-    clearInterval(timer);
-    if (timer !== undefined) process.stderr.write('\r\x1b[2K');
-  }
-  say(`Installed packages in ${secondsPassed().toFixed(1)} s.`);
-}
-
-/** npm keeps the modification times of the archives, so only the change time tells. */
-function isNewer(path, sinceMs) {
-  return (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= sinceMs;
-}
-
-/** Disables package scripts. */
+/** Runs npm without the scripts of packages, and says how long it took. npm shows its progress. */
 function runNpm(flags) {
+  const startMs = performance.now();
+  // npm's warnings about engines are irrelevant: Node is installed too.
   const [command, args] = findNpm([...flags, '--ignore-scripts', '--loglevel=error']);
-  // The output is kept for errors. npm's warnings about engines are irrelevant: Node is installed
-  // too.
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, PATH: pathOutsideModules() },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32' && command === 'npm',
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output = (output + text).slice(0, 20_000);
-    });
-  }
   const stopForwarding = forwardSignals(child);
   return new Promise((done, fail) => {
     child.on('error', (cause) =>
@@ -318,10 +227,13 @@ function runNpm(flags) {
     );
     child.on('close', (code, signal) => {
       stopForwarding();
-      if (code === 0) return done();
-      const start = output.trim().split('\n').slice(0, npmLinesShown).join('\n');
       const end = signal === null ? `failed with exit code ${code}` : `was terminated by ${signal}`;
-      fail(new BootstrapError(`npm ${flags[0]} ${end}. Fix the cause and try again.\n${start}`));
+      if (code !== 0) {
+        fail(new BootstrapError(`npm ${flags[0]} ${end}. Fix the cause and try again.`));
+        return;
+      }
+      say(`Installed packages in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`);
+      done();
     });
   });
 }

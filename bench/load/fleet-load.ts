@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { AGENT_HEARTBEAT_INTERVAL_MS } from '@signalbox/contract';
 import { summarizeLatency } from '../statistics.ts';
 import { type Connection, openConnections } from './connection.ts';
@@ -7,6 +6,7 @@ import { FleetWatcher } from './fleet-watcher.ts';
 import { type AgentWorld, formatBeats, registerAll } from './hub-calls.ts';
 import type { LoadReport } from './load-report.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
+import { type Stream, sendStreams } from './streams.ts';
 
 /** Agents that each hold a job and stream its output, and people who follow some of the jobs. */
 export interface FleetLoad extends SpanSpec, AgentWorld {
@@ -23,15 +23,6 @@ const FINISHING_SHARE = 0.01;
 const MINUTE_MS = 60_000;
 /** Connections that prepare the fleet at once. */
 const PREPARING_MAX = 64;
-/** Time limit for the answers that are missing at the end. */
-const DRAIN_MS_MAX = 60_000;
-
-/** Calls at a steady rate, in turn by all agents or some of them. */
-interface Stream {
-  readonly perSecond: number;
-  readonly send: (dueMs: number, number: number) => Promise<void>;
-  sent: number;
-}
 
 /** @throws Error on the first answer that is not 200, so that nothing refused is averaged in. */
 export async function runFleetLoad(
@@ -48,7 +39,7 @@ export async function runFleetLoad(
   const span = new Span(spec, onMark);
   ledger.span = span;
   const streams = streamsOf(spec, agents);
-  await Promise.race([failed.promise, sendStreams(streams, span, failed.reject)]);
+  await Promise.race([failed.promise, sendStreams(streams, span)]);
   const generatorCpuMs = await span.measureOwnCpuMs();
   for (const watcher of watchers) watcher.close();
   for (const connection of connections) connection.close();
@@ -162,34 +153,5 @@ function streamOf(
     const agent = agents[number % agents.length];
     if (agent !== undefined) await act(agent, dueMs);
   };
-  return { perSecond, send, sent: 0 };
-}
-
-/** Sends what is due until the time is over, then waits for the answers that are missing. */
-async function sendStreams(
-  streams: readonly Stream[],
-  span: Span,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
-  const beganMs = performance.now();
-  const open = new Set<Promise<unknown>>();
-  while (span.isOpen()) {
-    for (const stream of streams) {
-      const due = ((performance.now() - beganMs) * stream.perSecond) / 1_000;
-      for (; stream.sent < due; stream.sent++) {
-        const dueMs = beganMs + (stream.sent * 1_000) / stream.perSecond;
-        const call: Promise<unknown> = stream
-          .send(dueMs, stream.sent)
-          .catch(onFailure)
-          .finally(() => open.delete(call));
-        open.add(call);
-      }
-    }
-    await wait(1);
-  }
-  const limit = AbortSignal.timeout(DRAIN_MS_MAX);
-  while (open.size > 0) {
-    limit.throwIfAborted();
-    await wait(5);
-  }
+  return { perSecond, send };
 }

@@ -13,8 +13,8 @@ import {
   requireOk,
 } from './hub-calls.ts';
 import type { LoadReport } from './load-report.ts';
-import { ConnectionPool, sendAtRate } from './paced-sender.ts';
 import { type Mark, Span, type SpanSpec } from './span.ts';
+import { sendStreams, takeTurns } from './streams.ts';
 
 /** Agents that each wait for a job in a long poll, and jobs by the clock. */
 export interface WaitingLoad extends SpanSpec, AgentWorld {
@@ -31,6 +31,8 @@ const ENQUEUE_CONNECTIONS = 64;
 const CLAIM_WAIT_MS = 25_000;
 /** The first long polls time out one after another, from this time on. */
 const FIRST_WAIT_MS_MIN = 1_000;
+/** Fewer calls answered by the end mean that the hub could not keep up. */
+const ANSWERED_SHARE_MIN = 0.98;
 /** Time limit for the last jobs to be claimed and completed. */
 const DRAIN_MS_MAX = 10_000;
 
@@ -75,16 +77,15 @@ export async function runWaitingLoad(
     await requireOk(connection, beats[number % beats.length] ?? '', 'heartbeat');
   };
   const beatsPerSecond = (spec.agentCount * 1_000) / AGENT_HEARTBEAT_INTERVAL_MS;
-  const sending = Promise.all([
-    sendAtRate(new ConnectionPool(beating), beatsPerSecond, span, beat),
-    sendAtRate(
-      new ConnectionPool(enqueueing),
-      spec.jobsPerSecond,
-      span,
-      prepareEnqueue(run, agents),
-    ),
-  ]);
-  await Promise.race([failed, sending]);
+  const enqueue = prepareEnqueue(run, agents);
+  const streams = [
+    { perSecond: beatsPerSecond, send: takeTurns(beating, beat) },
+    { perSecond: spec.jobsPerSecond, send: takeTurns(enqueueing, enqueue) },
+  ];
+  const share = await Promise.race([failed, sendStreams(streams, span)]);
+  if (share < ANSWERED_SHARE_MIN) {
+    throw new Error(`only ${Math.floor(share * 100)} % of the calls were answered in time`);
+  }
   await Promise.race([failed, drain(run)]);
   const generatorCpuMs = await span.measureOwnCpuMs();
   run.isOver = true;

@@ -5,104 +5,43 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createCommandExecutor, startAgent } from '@signalbox/agent';
 import { createClient } from '@signalbox/sdk';
 import { addFiles } from '../../e2e/large-clone.ts';
-import { findTool } from '../../e2e/tools/install-tool.ts';
-import { startPlacesBench } from '../../e2e/tools/places-bench.ts';
 import type { Bench } from '../bench.ts';
 import { type Figure, formatCount, formatValue } from '../figure.ts';
 import { baseUrlOf, type HubWorld, withHubs } from '../subjects/hub.ts';
 
-const AT_ONCE = 4;
+const CONCURRENT_JOBS = 2;
 
-/** The figures of a round, in ms but for `diskBytes`. */
-interface Round {
-  bareMs: number;
-  firstMs: number;
-  coldMs: number;
-  warmMs: number;
-  atOnceMs: number;
-  diskBytes: number;
-}
-
-/** P16: from the claim of a job to the start of its tool, by the size of the repository. */
+/** P16: from the claim of a job to the start of its tool. */
 export async function measureWorktrees(bench: Bench): Promise<Figure[]> {
-  const { files, quick } = bench.options;
-  const sizes = files === undefined && !quick ? [2_000, 20_000] : [files ?? 200];
-  const figures: Figure[] = [];
-  for (const size of sizes) {
-    const rounds: Round[] = [];
-    for (let round = 1; round <= bench.options.rounds; round++) {
-      const result = await runRound(bench, size);
-      rounds.push(result);
-      const { bareMs, firstMs, coldMs, warmMs, atOnceMs } = result;
-      const [bare, first, cold, warm, four] = [bareMs, firstMs, coldMs, warmMs, atOnceMs].map(
-        (each) => formatValue(each, 'ms'),
-      );
-      bench.say(
-        `  round ${round}  ${formatCount(size)} files: git worktree add ${bare}; first job ${first}, ` +
-          `cold ${cold}, warm ${warm}, four at once ${four}`,
-      );
-    }
-    const what = `start of a job, ${formatCount(size)} files`;
-    const row = { measure: 'P16', unit: 'ms' } as const;
-    const valuesOf = (pick: (round: Round) => number) => rounds.map(pick);
-    figures.push(
-      { ...row, what: `${what}: warm`, atMost: 1_000, values: valuesOf((one) => one.warmMs) },
-      {
-        ...{ ...row, what: `${what}: warm, the slowest of four at once`, atMost: 1_000 },
-        values: valuesOf((one) => one.atOnceMs),
-      },
-      {
-        ...{ measure: 'P16', unit: '×', atMost: 1.2 },
-        what: `${what}: cold ÷ git worktree add`,
-        values: valuesOf((one) => one.coldMs / one.bareMs),
-      },
-      { ...row, what: `${what}: first of a repository`, values: valuesOf((one) => one.firstMs) },
-      {
-        ...{
-          measure: 'P16',
-          unit: 'MB',
-          what: `disk of a warm worktree, ${formatCount(size)} files`,
-        },
-        values: valuesOf((one) => one.diskBytes / 1e6),
-      },
+  const files = bench.options.quick ? 200 : 20_000;
+  const rounds: Awaited<ReturnType<typeof runRound>>[] = [];
+  for (let round = 1; round <= bench.options.rounds; round++) {
+    const result = await runRound(bench, files);
+    rounds.push(result);
+    const { bareMs, firstMs, coldMs, warmMs } = result;
+    const [bare, first, cold, warm] = [bareMs, firstMs, coldMs, warmMs].map((each) =>
+      formatValue(each, 'ms'),
+    );
+    bench.say(
+      `  round ${round}  git worktree add ${bare}; first job ${first}, cold ${cold}, warm ${warm}`,
     );
   }
-  if (!quick) {
-    for (const tool of ['claude', 'codex'] as const) {
-      if (findTool(tool) === null) bench.say(`  ${tool} is not installed: npm run coding-tools`);
-      else figures.push(await measureTool(bench, tool, files ?? 20_000));
-    }
-  }
-  return figures;
+  const row = { measure: 'P16' } as const;
+  const what = `start of a job, ${formatCount(files)} files`;
+  const warm = rounds.map(({ warmMs }) => warmMs);
+  const cold = rounds.map(({ coldMs, bareMs }) => coldMs / bareMs);
+  return [
+    { ...row, what: `${what}: warm`, unit: 'ms', atMost: 1_000, values: warm },
+    { ...row, what: `${what}: cold ÷ git worktree add`, unit: '×', atMost: 1.2, values: cold },
+  ];
 }
 
-/** The real tool, with packages from the kept folders of a set-up, and ports. */
-async function measureTool(bench: Bench, tool: 'claude' | 'codex', size: number): Promise<Figure> {
-  const places = await startPlacesBench(tool, size);
-  const values: number[] = [];
-  try {
-    // The first installs the packages, and each of four leaves a worktree for a later one.
-    await places.run(1);
-    await places.run(AT_ONCE);
-    for (let round = 1; round <= bench.options.rounds; round++) {
-      const jobs = await places.run(AT_ONCE);
-      const starts = jobs.map(({ startMs }) => formatValue(startMs, 'ms'));
-      bench.say(`  round ${round}  ${formatCount(size)} files, ${tool}: ${starts.join(', ')}`);
-      values.push(Math.max(...jobs.map(({ startMs }) => startMs)));
-    }
-  } finally {
-    await places.close();
-  }
-  const what = `start of ${tool}, ${formatCount(size)} files, packages, ports: slowest of four`;
-  return { measure: 'P16', unit: 'ms', atMost: 1_000, what, values };
-}
-
-function runRound(bench: Bench, size: number): Promise<Round> {
+function runRound(bench: Bench, files: number) {
   return withHubs(bench, 'sqlite', {}, async (world) => {
     const place = bench.place.make('worktrees');
     const clone = join(place, 'clone');
     execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone]);
-    await addFiles(clone, size);
+    await addFiles(clone, files);
     // Nothing is deleted before the end: files deleted a moment ago make new ones slow on ext4.
     execFileSync('sync');
     const bareMs = timeOf(() => git(clone, 'worktree', 'add', '--quiet', join(place, 'bare')));
@@ -110,13 +49,9 @@ function runRound(bench: Bench, size: number): Promise<Round> {
     try {
       const [firstMs = NaN] = await jobs.run(1);
       // One of them finds the worktree of the first job.
-      const coldMs = Math.max(...(await jobs.run(2)));
-      await jobs.run(AT_ONCE);
-      const atOnceMs = Math.max(...(await jobs.run(AT_ONCE)));
+      const coldMs = Math.max(...(await jobs.run(CONCURRENT_JOBS)));
       const [warmMs = NaN] = await jobs.run(1);
-      const disk = execFileSync('du', ['-sk', join(place, 'bare')], { encoding: 'utf8' });
-      const diskBytes = Number.parseInt(disk, 10) * 1024;
-      return { bareMs, firstMs, coldMs, warmMs, atOnceMs, diskBytes };
+      return { bareMs, firstMs, coldMs, warmMs };
     } finally {
       await jobs.stop();
       bench.place.remove(place);
@@ -142,7 +77,7 @@ async function startJobs(world: HubWorld, place: string, clone: string) {
   const waiting = new Map<string, () => void>();
   const noteOf = (jobId: string) => join(place, `started-${jobId}`);
   const agent = await startAgent({
-    ...{ ...connection, workspaceId, displayName: 'bench', maxConcurrentJobs: AT_ONCE },
+    ...{ ...connection, workspaceId, displayName: 'bench', maxConcurrentJobs: CONCURRENT_JOBS },
     repositories: [{ repoId, path: clone }],
     stateDir: join(place, 'state'),
     executor: createCommandExecutor({

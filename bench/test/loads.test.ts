@@ -7,6 +7,8 @@ import { createClient } from '@signalbox/sdk';
 import type { Bench } from '../bench.ts';
 import { runFleetLoad } from '../load/fleet-load.ts';
 import type { LoadSpec } from '../load/main.ts';
+import { Span } from '../load/span.ts';
+import { sendStreams } from '../load/streams.ts';
 import { runWaitingLoad } from '../load/waiting-load.ts';
 import { parseOptions } from '../options.ts';
 import { Place } from '../place.ts';
@@ -60,6 +62,27 @@ test('jobs that agents wait for are delivered once each', (t) =>
     const { jobs } = await client.jobs.list({ workspaceId, status: 'done', limit: 200 });
     assert.ok(count > 0 && jobs.length >= count, `${count} of ${jobs.length}`);
   }));
+
+test('calls are sent at their rate, whether or not answers arrive, and late answers show', async () => {
+  const answers = Promise.withResolvers<void>();
+  const endMs = performance.now() + 300;
+  const isOpen = () => {
+    const isBefore = performance.now() < endMs;
+    if (!isBefore) setImmediate(answers.resolve);
+    return isBefore;
+  };
+  const numbers: number[] = [];
+  const send = async (_dueMs: number, number: number) => {
+    numbers.push(number);
+    await answers.promise;
+  };
+  assert.equal(await sendStreams([{ perSecond: 200, send }], { isOpen }), 0);
+  assert.ok(numbers.length > 10 && numbers.length <= 61, `${numbers.length} were sent`);
+  assert.deepEqual(numbers, [...numbers.keys()]);
+  const failing = new Span({ warmUpMs: 1, measureMs: 50 }, () => undefined);
+  const refuse = () => Promise.reject(new Error('refused'));
+  await assert.rejects(sendStreams([{ perSecond: 200, send: refuse }], failing), /refused/);
+});
 
 test('seeded jobs are listed, have their timelines, and are claimed in order', (t) =>
   withSeededHub(

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { type FileImport, readImports } from './file-imports.ts';
 import { judgeLayers, judgeOutside, judgePackage, type Place } from './import-table.ts';
@@ -19,7 +19,6 @@ const scope = '@signalbox/';
 export function checkImports(root: string): Finding[] {
   const findings: Finding[] = [];
   const graph = new Map<string, FileImport[]>();
-  const manifests = new ManifestShelf(root);
   const files = codeFolders.flatMap((folder) => listFiles(root, folder, ['.ts', '.tsx']));
   // A check without input must not pass.
   if (files.length === 0) return [{ file: 'packages', line: 1, message: 'no source files found' }];
@@ -29,8 +28,8 @@ export function checkImports(root: string): Finding[] {
     const source = readFileSync(join(root, file), 'utf8');
     for (const found of readImports(file, source)) {
       const message = found.target.startsWith('.')
-        ? judgeRelative(root, from, found, inside)
-        : judgeBare(from, found, manifests);
+        ? judgeRelative(from, found, inside)
+        : judgeBare(from, found);
       if (message !== undefined) findings.push({ file, line: found.line, message });
     }
     graph.set(file, inside);
@@ -70,16 +69,10 @@ export function placeOf(path: string): Place {
   };
 }
 
-/** Judges an import by path. If the target exists, adds it to the graph. */
-function judgeRelative(
-  root: string,
-  from: Place,
-  found: FileImport,
-  edges: FileImport[],
-): string | undefined {
+/** Judges an import by path, and adds it to the graph. */
+function judgeRelative(from: Place, found: FileImport, edges: FileImport[]): string | undefined {
   // Vite's suffixes (`./icon.svg?url`) are not part of the path.
   const target = posix.join(posix.dirname(from.path), found.target.replace(/\?.*$/, ''));
-  if (!existsSync(join(root, target))) return `${found.target} does not exist`;
   edges.push({ ...found, target });
   const to = placeOf(target);
   if (from.package !== to.package) {
@@ -94,70 +87,12 @@ function judgeRelative(
   return from.package === 'hub' ? judgeLayers(from.inner, to.inner, found.typeOnly) : undefined;
 }
 
-function judgeBare(from: Place, found: FileImport, manifests: ManifestShelf): string | undefined {
-  const { target } = found;
+/** Biome holds package.json to the imports, and the compiler the exports of a package. */
+function judgeBare(from: Place, { target }: FileImport): string | undefined {
   if (target.startsWith('node:')) return judgeOutside(from, target);
-  // Provided by a plugin of the console's build; its types are declared in the console.
-  if (target.startsWith('virtual:') && from.package === 'console') return undefined;
-  const name = target
-    .split('/')
-    .slice(0, target.startsWith('@') ? 2 : 1)
-    .join('/');
-  const isOurs = name.startsWith(scope);
-  if (isOurs && target !== name && !manifests.exports(name, target)) {
-    return `deep import: use ${name}`;
-  }
-  const refusal = isOurs ? judgePackage(from, name.slice(scope.length)) : judgeOutside(from, name);
-  if (refusal !== undefined) return refusal;
-  // Tests and root scripts may use any package of the workspace.
-  if (isOurs && from.part === 'aside') return undefined;
-  return manifests.declares(from, name) ? undefined : `${name} is not in package.json`;
-}
-
-interface Manifest {
-  readonly exports?: Record<string, string>;
-  readonly dependencies?: Record<string, string>;
-  readonly devDependencies?: Record<string, string>;
-  readonly optionalDependencies?: Record<string, string>;
-}
-
-/** Reads each package.json once. */
-class ManifestShelf {
-  readonly #root: string;
-  readonly #manifests = new Map<string, Manifest>();
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  /** Shipped code needs a real dependency; tests may also use development packages of the root. */
-  declares(from: Place, name: string): boolean {
-    const rootManifest = this.#read('package.json');
-    const own =
-      from.package === undefined
-        ? rootManifest
-        : this.#read(`packages/${from.package}/package.json`);
-    const lists = [own.dependencies, own.optionalDependencies];
-    // The console ships as one bundle, created at build time.
-    if (from.part === 'aside' || from.package === 'console') lists.push(own.devDependencies);
-    if (from.part === 'aside') lists.push(rootManifest.devDependencies);
-    return lists.some((list) => list?.[name] !== undefined);
-  }
-
-  /** Whether a package of the project has an entry of this name beside its main one. */
-  exports(name: string, target: string): boolean {
-    const { exports } = this.#read(`packages/${name.slice(scope.length)}/package.json`);
-    return exports?.[`.${target.slice(name.length)}`] !== undefined;
-  }
-
-  #read(path: string): Manifest {
-    const known = this.#manifests.get(path);
-    if (known !== undefined) return known;
-    const fullPath = join(this.#root, path);
-    const manifest: Manifest = existsSync(fullPath)
-      ? JSON.parse(readFileSync(fullPath, 'utf8'))
-      : {};
-    this.#manifests.set(path, manifest);
-    return manifest;
-  }
+  const parts = target.split('/');
+  const name = parts.slice(0, target.startsWith('@') ? 2 : 1).join('/');
+  return name.startsWith(scope)
+    ? judgePackage(from, name.slice(scope.length))
+    : judgeOutside(from, name);
 }

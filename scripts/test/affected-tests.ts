@@ -52,14 +52,11 @@ const usersThroughDeps: Readonly<Record<string, readonly string[]>> = {
  * - the tests of rules that hold for every endpoint, such as the conformance tests.
  * A change inside the agent or the command line runs the tests of this package that need it.
  * The whole suite runs in CI.
- *
- * @param options `isNear` leaves out the tests of the modules that import the change.
  */
 export function chooseAffected(
   graph: ImportGraph,
   changed: readonly string[],
   tests: readonly string[],
-  { isNear = false } = {},
 ): Affected {
   const everythingFor = changed.find((file) => unknowable.some((pattern) => pattern.test(file)));
   if (everythingFor !== undefined) return { tests: new Set(tests), everythingFor };
@@ -69,9 +66,7 @@ export function chooseAffected(
     const module = moduleOf(file);
     const [folder] = commandPackage.exec(file) ?? [];
     if (module !== undefined && tests.some((test) => isTestOf(test, module))) {
-      for (const reached of followModule(users, file, { module, tests, isNear })) {
-        chosen.add(reached);
-      }
+      for (const reached of followModule(users, file, module, tests)) chosen.add(reached);
       continue;
     }
     for (const reached of reachFrom(folder === undefined ? users : usersIn(users, folder), [file]))
@@ -94,14 +89,15 @@ function usersIn(users: ImportGraph, folder: string): ImportGraph {
 function followModule(
   users: ImportGraph,
   start: string,
-  { module, tests, isNear }: { module: string; tests: readonly string[]; isNear: boolean },
+  module: string,
+  tests: readonly string[],
 ): ReadonlySet<string> {
   const modules = new Set([module, ...(usersThroughDeps[module] ?? [])]);
   const found = new Set([start]);
   for (const file of found) {
     for (const user of users.get(file) ?? []) {
       const other = moduleOf(user);
-      if (other !== undefined && other !== module && !isNear) modules.add(other);
+      if (other !== undefined && other !== module) modules.add(other);
       const isEnd = user.startsWith(hubSource) && other !== module;
       if (!isEnd && !user.startsWith(`${hubTests}support/`)) found.add(user);
     }

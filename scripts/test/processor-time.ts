@@ -1,53 +1,46 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The unit of times in /proc: a hundredth of a second on every Linux. */
+/** Linux tells processor time in hundredths of a second on all systems (USER_HZ). */
 const tickMs = 10;
 
 /**
- * Reads how much processor time this process has used, in milliseconds, with all its descendants,
- * ended or running. Only Linux tells a process about them; elsewhere they are left out.
+ * Reads how much processor time a process has used, in milliseconds, with all its descendants,
+ * ended or running; null where there is no /proc.
  */
-export function readProcessorMs(): number {
-  const { user, system } = process.cpuUsage();
-  const ownMs = (user + system) / 1_000;
-  if (process.platform !== 'linux') return ownMs;
-  const { ended } = readTicks(process.pid);
-  return ownMs + tickMs * (ended + sumRunning(process.pid));
-}
-
-/** A browser starts its processes by one that starts processes, and so on. */
-function sumRunning(parent: number): number {
-  return listChildren(parent).reduce((sum, child) => {
-    const { used, ended } = readTicks(child);
-    return sum + used + ended + sumRunning(child);
-  }, 0);
+export function readProcessorMs(id: number | string): number | null {
+  const ticks = readTicks(id);
+  if (ticks === null) return null;
+  // A browser starts its processes by one that starts processes, and so on.
+  const children = listChildren(id).map((child) => readProcessorMs(child) ?? 0);
+  return children.reduce((sum, each) => sum + each, tickMs * ticks);
 }
 
 /** The time of a process, and of its children that have ended, with theirs. */
-function readTicks(id: number): { used: number; ended: number } {
-  const stat = readUnlessEnded(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
+function readTicks(id: number | string): number | null {
+  const stat = readProc(`${id}/stat`);
   // After the name, which is in parentheses and may contain anything, from the state on.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const sum = (first: number) => Number(fields[first] ?? 0) + Number(fields[first + 1] ?? 0);
-  return { used: sum(11), ended: sum(13) };
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields?.slice(11, 15).reduce((sum, each) => sum + Number(each), 0) ?? null;
 }
 
 /** Each thread has children of its own. */
-function listChildren(id: number): number[] {
-  const threads = readUnlessEnded(() => readdirSync(`/proc/${id}/task`).join(' ')).split(' ');
-  return threads.flatMap((thread) => {
-    const path = `/proc/${id}/task/${thread}/children`;
-    const children = thread === '' ? '' : readUnlessEnded(() => readFileSync(path, 'utf8'));
-    return children.split(' ').filter(Boolean).map(Number);
-  });
+function listChildren(id: number | string): string[] {
+  try {
+    return readdirSync(`/proc/${id}/task`).flatMap((thread) => {
+      const children = readProc(`${id}/task/${thread}/children`) ?? '';
+      return children.split(' ').filter(Boolean);
+    });
+  } catch {
+    // The process has ended since.
+    return [];
+  }
 }
 
-function readUnlessEnded(read: () => string): string {
+/** Null if the process has ended, belongs to another user, or is not on Linux. */
+export function readProc(path: string): string | null {
   try {
-    return read();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return '';
-    throw error;
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return null;
   }
 }

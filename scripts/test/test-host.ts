@@ -1,59 +1,84 @@
-// The process of one or several test files, which it runs in the order in which it is told to.
-// Each file is a suite, so that its hooks are for its own tests.
-import { suite } from 'node:test';
+// The process of one or several test files, which it runs one after the other. Each file is a
+// suite, so that its hooks are for its own tests. Arguments: the module to load first (or nothing),
+// and the files.
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { after, suite } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { inspect } from 'node:util';
-import { declareTracked, lighten } from './lighter-node-test.ts';
+import { endMarked } from './marked-processes.ts';
 import { readProcessorMs } from './processor-time.ts';
-import { outputEnd, type TestEvent, type TestOrder } from './test-event.ts';
-import { endOfSuite } from './test-reporter.ts';
 
 /** How long what a file opened may take to close after its last test. */
 const closeMs = 20_000;
 const pollMs = 5;
 
+/** Ends the output of a file, on both streams: results and output arrive apart from each other. */
+export const outputEnd = '\u0003';
+
 /** At the end of the last file: the start of the process counts for its first one. */
 let countedMs = 0;
-let isRunning = false;
+let isOpen = false;
 
-// node:test would only set the exit code, and the test that waits for what failed would hang.
-for (const kind of ['uncaughtException', 'unhandledRejection']) {
-  process.on(kind, (error: unknown) => {
-    const event: TestEvent = { kind: 'uncaught', detail: inspect(error, { depth: 6 }) };
-    if (process.connected) {
-      process.send?.(event, () => process.exit(1));
-    } else {
-      console.error(error);
-      // After a run that was killed, its pipes are closed, and each error that is printed is one.
-      process.exit(1);
-    }
-  });
+if (import.meta.main) {
+  const [, , place, ...files] = process.argv;
+  closeInput();
+  endWithParent();
+  if (place) await load(place);
+  for (const file of files) await runFile(file);
+  // A handle that a file left open would keep the process alive; its last results must be written.
+  if (isOpen) setTimeout(() => process.exit(1), 1_000);
 }
-process.on('message', ({ file }: TestOrder) => void run(file));
-process.on('disconnect', () => {
-  // The run was killed. Its test may wait for ever, and so may the processes that it has started.
-  if (isRunning) process.kill(-process.pid, 'SIGKILL');
-});
 
-async function run(file: string): Promise<void> {
-  isRunning = true;
+/** Node gives the process a pipe without an end; what reads from it would wait for ever. */
+function closeInput(): void {
+  closeSync(0);
+  openSync(devNull, 'r');
+}
+
+/** When the run is killed, its tests may wait for ever, and so may what they have started. */
+function endWithParent(): void {
+  const { ppid } = process;
+  const look = () => {
+    if (process.ppid !== ppid) endMarked(process.env);
+  };
+  setInterval(look, 1_000).unref();
+}
+
+function load(file: string): Promise<unknown> {
+  return import(pathToFileURL(file).href);
+}
+
+async function runFile(file: string): Promise<void> {
+  const ended = Promise.withResolvers<void>();
   const before = { env: { ...process.env }, folder: process.cwd(), open: listOpen() };
-  const reported = endOfSuite();
-  await declareTracked(() =>
-    suite(file, async () => {
-      lighten();
-      await import(pathToFileURL(file).href);
-    }),
-  );
-  await reported;
-  const traces = [...(await findOpened(before.open)), ...findChanged(before)];
-  if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
-  for (const stream of [process.stdout, process.stderr]) stream.write(outputEnd);
+  suite(file, async () => {
+    await load(file).catch((error: unknown) => {
+      // Its hooks do not run.
+      endOutput();
+      ended.resolve();
+      throw error;
+    });
+    // After the hooks of the file.
+    after(async () => {
+      const opened = await findOpened(before.open);
+      isOpen ||= opened.length > 0;
+      const traces = [...opened, ...findChanged(before)];
+      endOutput();
+      ended.resolve();
+      if (traces.length > 0) throw new Error(traces.join('\n'));
+    });
+  });
+  await ended.promise;
+}
+
+/** Ends the output of a file with its processor time. */
+function endOutput(): void {
   // The time of a process whose parent was killed is lost.
-  const processorMs = Math.max(readProcessorMs() - countedMs, 0);
-  countedMs += processorMs;
-  isRunning = false;
-  process.send?.({ kind: 'finished', traces, processorMs } satisfies TestEvent);
+  const ownMs = Math.max((readProcessorMs(process.pid) ?? 0) - countedMs, 0);
+  countedMs += ownMs;
+  process.stdout.write(`${outputEnd}${ownMs}${outputEnd}`);
+  process.stderr.write(outputEnd);
 }
 
 /** The kinds of timers, sockets and processes that keep this process alive. */
@@ -73,7 +98,7 @@ async function findOpened(before: readonly string[]): Promise<string[]> {
     if (performance.now() > endMs) {
       return [`its tests are over, but something it opened was never closed: ${opened.join(', ')}`];
     }
-    await new Promise((resolve) => setTimeout(resolve, pollMs).unref());
+    await wait(pollMs);
   }
 }
 
@@ -81,8 +106,8 @@ async function findOpened(before: readonly string[]): Promise<string[]> {
 function findChanged(before: { env: NodeJS.ProcessEnv; folder: string }): string[] {
   const names = new Set([...Object.keys(before.env), ...Object.keys(process.env)]);
   const changed = [...names].filter((name) => before.env[name] !== process.env[name]);
-  const sentences = changed.map((name) => `changes the environment variable ${name} for good`);
-  return process.cwd() === before.folder
-    ? sentences
-    : [...sentences, 'changes the folder for good'];
+  const traces = changed.map((name) => `changes the environment variable ${name} for good`);
+  if (process.cwd() !== before.folder) traces.push('changes the folder for good');
+  if (process.exitCode !== undefined) traces.push(`sets exit code ${process.exitCode}`);
+  return traces;
 }

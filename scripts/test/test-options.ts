@@ -13,12 +13,8 @@ export interface TestOptions {
   readonly noSkips: boolean;
   /** Files that failed run once more, alone, at the end. */
   readonly repeatFailed: boolean;
-  /** Commands, agents and hubs that tests start run from their sources, not from a bundle. */
-  readonly fromSource: boolean;
   /** How many files run at once. */
   readonly concurrency: number;
-  /** Time one file may take; undefined: the limit of its kind. */
-  readonly fileLimitMs: number | undefined;
 }
 
 export const testUsage = `npm test -- [options] [part of a path …]
@@ -32,10 +28,7 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
-  --from-source      commands and agents that tests start run from their sources, for stacks with
-                     source lines; otherwise from a bundle of them, which starts faster
-  --concurrency N    test files at once (default: three a processor, at most 6)
-  --file-limit-ms N  time one test file may take`;
+  --concurrency N    test files at once (default: three a processor, at most 6)`;
 
 /** @throws a sentence for people when an option is unknown or has a bad value. */
 export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv): TestOptions {
@@ -48,9 +41,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
       changed: { type: 'string' },
       'no-skips': { type: 'boolean' },
       'repeat-failed': { type: 'boolean' },
-      'from-source': { type: 'boolean' },
       concurrency: { type: 'string' },
-      'file-limit-ms': { type: 'string' },
     },
   });
   return {
@@ -59,11 +50,8 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     engines: readEngines(values.engine ?? env.SIGNALBOX_TEST_ENGINE ?? 'sqlite'),
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     repeatFailed: values['repeat-failed'] ?? false,
-    fromSource: values['from-source'] ?? false,
     // A file waits for a browser, a database or a clock more than half of its time.
-    concurrency:
-      readCount('--concurrency', values.concurrency) ?? Math.min(3 * availableParallelism(), 6),
-    fileLimitMs: readCount('--file-limit-ms', values['file-limit-ms']),
+    concurrency: readCount(values.concurrency) ?? Math.min(3 * availableParallelism(), 6),
   };
 }
 
@@ -74,8 +62,8 @@ function readEngines(value: string): readonly TestEngine[] {
   return chosen;
 }
 
-function readCount(name: string, value: string | undefined): number | undefined {
+function readCount(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new Error(`${name} takes a whole number above 0.`);
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new Error('--concurrency takes a whole number above 0.');
   return Number(value);
 }

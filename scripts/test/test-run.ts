@@ -1,14 +1,14 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type LocalPostgres, serverVariable, startLocalPostgres } from '@signalbox/local-postgres';
 import { buildConsole } from '../build/console-build.ts';
 import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
-import type { FileReport } from './file-log.ts';
-import { type FileRun, type Queues, runInLanes } from './lanes.ts';
+import { type FileReport, failureOf } from './file-report.ts';
 import { bundleProcesses } from './process-bundle.ts';
-import { endGroupsOnSignal } from './process-group.ts';
 import { readProcessorMs } from './processor-time.ts';
-import { repeatFailed } from './repeat-failed.ts';
+import { type Batch, endBatchesOnSignal, runBatch } from './run-batch.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { findPlace } from './test-place.ts';
@@ -16,6 +16,15 @@ import { countResults, describeReport, describeRun, forbidSkips } from './test-s
 
 /** The limit of one file; generous, for slow cores that several files share. */
 const fileLimitMs = 1_200_000;
+/** Fewer files that start processes are done before a bundle is, and show the lines of sources. */
+const bundledFilesMin = 4;
+/**
+ * Loading the hub, and running code that is not compiled yet, costs a process the processor time of
+ * two or three files. More files in one would leave the others of a run without work at its end.
+ */
+const batchFilesMax = 12;
+/** More failed files than these are no matter of a busy machine. */
+const repeatedFilesMax = 20;
 
 /**
  * The tests whose files share processes. Their work is inside the process, so that most of the time
@@ -27,6 +36,9 @@ const sharing = /^packages\/(contract|hub|sdk)\/|^scripts\/check\//;
 /** Demos at once would each build it. */
 const needsConsole = /^(e2e|scripts\/(build|demo))\//;
 
+/** Runs a part of the tests, and reports each of its files. */
+type Run = (add: (report: FileReport) => void) => Promise<void>;
+
 /**
  * Runs the files, prints progress and the summary, and answers whether all is well. The last line
  * printed is `N passed, N failed, N skipped`. No test at all is a failure.
@@ -37,21 +49,23 @@ export async function runTests(
   options: TestOptions,
 ): Promise<boolean> {
   const startMs = performance.now();
-  endGroupsOnSignal();
-  const firstReports: FileReport[] = [];
+  endBatchesOnSignal();
+  prepareEnvironment(root);
+  const reports: FileReport[] = [];
   const judge = (report: FileReport) => {
     const judged = options.noSkips ? forbidSkips(report) : report;
     say(describeReport(judged));
     return judged;
   };
-  const add = (report: FileReport) => void firstReports.push(judge(report));
+  const add = (report: FileReport) => void reports.push(judge(report));
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
   if (files.console.length > 0 || files.waiting.some((file) => needsConsole.test(file))) {
     await attempt(add, 'packages/console (build)', () => buildConsole(root, say));
   }
-  const runs = listRuns(root, files, options);
-  const server = runs.needsPostgres ? await startServer(add) : undefined;
-  if (files.waiting.length > 0 && !options.fromSource) {
+  const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
+  const needsPostgres = onEngines.size > 0 && options.engines.includes('postgres');
+  const server = needsPostgres ? await startServer(add) : undefined;
+  if (files.waiting.length >= bundledFilesMin) {
     const option = await attempt(add, 'scripts/test (bundle)', () => bundleProcesses(root));
     if (option !== undefined) addNodeOption(option);
   }
@@ -59,64 +73,116 @@ export async function runTests(
   useFastFiles();
   const fileCount = files.computing.length + files.console.length + files.waiting.length;
   say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
-  await runInLanes(root, runs.queues, options.concurrency, add);
-  const { reports, unsteady } = options.repeatFailed
-    ? await repeatFailed(root, listFileRuns(runs.queues), firstReports, judge)
-    : { reports: firstReports, unsteady: [] };
+  const batchesOf = (chosen: readonly string[]) => makeBatches(root, chosen, options, onEngines);
+  const runOf =
+    (batch: Batch): Run =>
+    (report) =>
+      runBatch(root, batch, fileLimitMs, report);
+  const console: Run = async (report) => {
+    report(await runConsoleTests(root, files.console, fileLimitMs));
+  };
+  const computing = batchesOf(files.computing).map(runOf);
+  // First, because it is the longest: all component tests are one run.
+  if (files.console.length > 0) computing.unshift(console);
+  const waiting = batchesOf(files.waiting).map(runOf);
+  await runInLanes({ computing, waiting }, options.concurrency, add);
+  const unsteady = options.repeatFailed ? await repeatFailed(root, reports, runOf, judge) : [];
   await server?.stop();
   if (fileCount === 0) say('No test file was found.');
   const durationMs = performance.now() - startMs;
-  const { engineNote } = runs;
-  say(describeRun(reports, { durationMs, processorMs: readProcessorMs(), engineNote, unsteady }));
+  const processorMs = readProcessorMs(process.pid) ?? 0;
+  const engineNote = describeEngines(onEngines, options.engines);
+  say(describeRun(reports, { durationMs, processorMs, engineNote, unsteady }));
   const { passed, failed, skipped } = countResults(reports);
   // Changes that no test depends on are no failure; a filter that finds no test is a wrong one.
   const isEmptyFine = options.changedSince !== undefined && fileCount === 0;
   return failed === 0 && (passed + skipped > 0 || isEmptyFine);
 }
 
-function listFileRuns({ computing, waiting }: Queues): FileRun[] {
-  return [...computing, ...waiting].flat().filter((run) => typeof run !== 'function');
-}
-
-interface Runs {
-  readonly queues: Queues;
-  readonly needsPostgres: boolean;
-  /** Which databases the tests ran on, and how to run the other. */
-  readonly engineNote: string;
+/**
+ * A developer's own settings of the hub must not change what the tests see; those made for tests
+ * (`SIGNALBOX_TEST_…`, `SVC_TEST_…`) may.
+ */
+function prepareEnvironment(root: string): void {
+  for (const name of Object.keys(process.env)) {
+    if (/^((SVC|SIGNALBOX)_(?!TEST_)|SIGNALBOX_TEST_ENGINE$)/.test(name)) delete process.env[name];
+  }
+  // A test that names no data directory must not find the hub of the person who runs it.
+  process.env.XDG_DATA_HOME = join(tmpdir(), 'signalbox-test-data');
+  // Without it, each process compiles the whole hub again.
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compile');
 }
 
 /** A file whose tests use the database is run once for each of the chosen engines. */
-function listRuns(root: string, files: TestFiles, options: TestOptions): Runs {
-  const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
-  const limitMs = options.fileLimitMs ?? fileLimitMs;
-  const runsOf = (file: string): FileRun[] => {
-    const kind = { isShared: sharing.test(file), place: findPlace(root, file) };
-    const run = { file, limitMs, ...kind };
+function makeBatches(
+  root: string,
+  files: readonly string[],
+  options: TestOptions,
+  onEngines: ReturnType<typeof findEngineFiles>,
+): Batch[] {
+  const batches: Batch[] = [];
+  const shared = new Map<string, { files: string[] } & Batch>();
+  for (const file of files) {
+    const place = findPlace(root, file);
     const engines = onEngines.get(file)?.filter((engine) => options.engines.includes(engine));
-    return engines === undefined ? [run] : engines.map((engine) => ({ ...run, engine }));
-  };
-  const computing = files.computing.flatMap(runsOf);
-  // Files on the same engine share processes.
-  const place = ({ engine }: FileRun) =>
-    engine === undefined ? -1 : options.engines.indexOf(engine);
-  computing.sort((one, other) => place(one) - place(other));
-  const console = () => runConsoleTests(root, files.console, limitMs);
-  return {
-    queues: {
-      // First, because it is the longest: all component tests are one run.
-      computing: files.console.length > 0 ? [console, ...computing] : computing,
-      waiting: chainByPlace(files.waiting.flatMap(runsOf)),
-    },
-    needsPostgres: onEngines.size > 0 && options.engines.includes('postgres'),
-    engineNote: describeEngines(onEngines, options.engines),
-  };
+    for (const engine of engines ?? [undefined]) {
+      if (place === undefined && !sharing.test(file)) {
+        batches.push({ files: [file], engine });
+        continue;
+      }
+      // Files of a place share one process, because it takes long to start.
+      const key = `${place} ${engine}`;
+      const batch = shared.get(key) ?? { files: [], engine, place };
+      if (batch.files.length === 0) batches.unshift(batch);
+      batch.files.push(file);
+      shared.set(key, batch);
+      if (place === undefined && batch.files.length >= batchFilesMax) shared.delete(key);
+    }
+  }
+  return batches;
 }
 
-/** Files of one place and engine share a process. The chains come first: they take the longest. */
-function chainByPlace(runs: readonly FileRun[]): (FileRun | FileRun[])[] {
-  const chained = runs.filter(({ place }) => place !== undefined);
-  const chains = Map.groupBy(chained, ({ place, engine }) => `${place} ${engine}`);
-  return [...chains.values(), ...runs.filter(({ place }) => place === undefined)];
+/**
+ * Runs several at once. Half of the lanes run computing files and half waiting ones, so that the
+ * processors are busy and not overloaded; a lane whose queue is empty helps the others.
+ */
+async function runInLanes(
+  { computing, waiting }: Record<'computing' | 'waiting', Run[]>,
+  laneCount: number,
+  add: (report: FileReport) => void,
+): Promise<void> {
+  const lanes = Array.from({ length: laneCount }, async (_, number) => {
+    const [own, other] = number % 2 === 0 ? [computing, waiting] : [waiting, computing];
+    for (let run = own.shift() ?? other.shift(); run; run = own.shift() ?? other.shift()) {
+      await run(add);
+    }
+  });
+  await Promise.all(lanes);
+}
+
+/**
+ * Runs each failed file once more, alone, when the others have ended (docs/decisions/0046), and
+ * puts its second report in place of the first. Returns the first reports of those that passed.
+ */
+async function repeatFailed(
+  root: string,
+  reports: FileReport[],
+  runOf: (batch: Batch) => Run,
+  judge: (report: FileReport) => FileReport,
+): Promise<FileReport[]> {
+  const failed = reports.filter((report) => countResults([report]).failed > 0);
+  if (failed.length > repeatedFilesMax) return [];
+  const unsteady: FileReport[] = [];
+  for (const first of failed.filter(({ file }) => file.endsWith('.test.ts'))) {
+    const again: FileReport[] = [];
+    const { file, engine } = first;
+    await runOf({ files: [file], engine, place: findPlace(root, file) })((report) =>
+      again.push(judge(report)),
+    );
+    reports.splice(reports.indexOf(first), 1, ...again);
+    if (countResults(again).failed === 0) unsteady.push(first);
+  }
+  return unsteady;
 }
 
 /**
@@ -141,13 +207,10 @@ async function attempt<Result>(
   file: string,
   step: () => Promise<Result>,
 ): Promise<Result | undefined> {
-  const startMs = performance.now();
   try {
     return await step();
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    const results = [{ name: 'succeeds', outcome: 'failed', detail } as const];
-    add({ file, results, durationMs: performance.now() - startMs, output: '' });
+    add(failureOf(file, error instanceof Error ? error.message : String(error)));
     return undefined;
   }
 }

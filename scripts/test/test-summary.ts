@@ -1,4 +1,4 @@
-import type { FileReport, TestResult } from './file-log.ts';
+import type { FileReport, TestResult } from './file-report.ts';
 
 /** How much of an error is told again at the end of a run. */
 const failureMaxLines = 15;

@@ -34,22 +34,6 @@ function assertFinding(found: readonly string[], place: string, words: string): 
   assert.ok(finding.startsWith(`${place} `) && finding.includes(words), finding);
 }
 
-const workspace = { '@signalbox/contract': '1', '@signalbox/sdk': '1', '@signalbox/agent': '1' };
-const manifests = {
-  'package.json': JSON.stringify({ devDependencies: { 'fast-check': '1' } }),
-  'packages/contract/package.json': JSON.stringify({ dependencies: { typebox: '1', ajv: '1' } }),
-  'packages/sdk/package.json': JSON.stringify({ dependencies: workspace }),
-  'packages/agent/package.json': JSON.stringify({
-    dependencies: workspace,
-    exports: { './job-tools': './src/job-tools.ts' },
-  }),
-  'packages/console/package.json': JSON.stringify({ dependencies: workspace }),
-  'packages/hub/package.json': JSON.stringify({ dependencies: { ...workspace, fastify: '1' } }),
-  'packages/cli/package.json': JSON.stringify({
-    dependencies: { ...workspace, '@signalbox/hub': '1' },
-  }),
-};
-
 const hub = 'packages/hub/src';
 const hubNames =
   'index start/app start/main start/config start/hub-deps base/errors http/server db/engine ' +
@@ -94,7 +78,7 @@ test('a file of the hub imports lower layers only, and types as far as it may se
     const file = `${hub}/${from}.ts`;
     for (const [at, name] of ['{ a }', 'type { A }'].entries()) {
       const source = `import ${name} from '${up}${to}.ts';\n`;
-      const found = check(checkImports, { ...manifests, ...hubFiles, [file]: source });
+      const found = check(checkImports, { ...hubFiles, [file]: source });
       assert.equal(found.length, allowed[at] ? 0 : 1, `${from} imports ${name} of ${to}: ${found}`);
       if (found.length > 0) assert.ok(found[0]?.startsWith(`${file}:1 `));
     }
@@ -109,14 +93,10 @@ const packages: readonly (readonly [file: string, source: string, finding: strin
   ['packages/contract/src/a.ts', "import '@signalbox/sdk';", 'contract does not import sdk'],
   ['packages/contract/test/a.test.ts', "import fc from 'fast-check';", ''],
   ['packages/sdk/src/a.ts', "import '@signalbox/contract';", ''],
-  ['packages/sdk/src/a.ts', "import 'undici';", 'undici is not in package.json'],
-  ['packages/sdk/src/a.ts', "import '@signalbox/contract/src/ids.ts';", 'deep import'],
   ['packages/cli/src/commands/agent/a.ts', "import '@signalbox/agent/job-tools';", ''],
   ['packages/cli/src/commands/a.ts', "import '@signalbox/agent/job-tools';", 'only from src'],
-  ['packages/cli/src/commands/agent/a.ts', "import '@signalbox/agent/other';", 'deep import'],
   ['packages/sdk/src/a.ts', "import '../../contract/src/b.ts';", 'deep import'],
   ['packages/sdk/src/a.ts', "import '@signalbox/sdk';", 'import each other by path'],
-  ['packages/sdk/src/a.ts', "import './gone.ts';", './gone.ts does not exist'],
   ['packages/sdk/src/a.ts', "import '../test/b.ts';", 'nothing outside src'],
   ['packages/sdk/src/a.ts', "import '../../../scripts/b.ts';", 'nothing outside its folder'],
   ['packages/console/src/a.tsx', "import { x } from '@signalbox/sdk'; x(<p/>);", ''],
@@ -144,12 +124,12 @@ const targets = {
 
 test('a package imports what its row of the table allows, and a module names its own tables', () => {
   for (const [file, source, expected] of packages) {
-    const found = check(checkImports, { ...manifests, ...targets, [file]: source });
+    const found = check(checkImports, { ...targets, [file]: source });
     assertFinding(found, `${file}:1`, expected);
   }
   const source = `// ünïcödé 🚦\n\nexport const load = () => import('ajv');\n`;
-  const found = check(checkImports, { ...manifests, 'packages/sdk/src/a.ts': source });
-  assertFinding(found, 'packages/sdk/src/a.ts:3', 'ajv is not in package.json');
+  const found = check(checkImports, { 'packages/contract/src/a.ts': source });
+  assertFinding(found, 'packages/contract/src/a.ts:3', 'imports typebox only');
   assertFinding(check(checkImports, {}), 'packages:1', 'no source files found');
 });
 
@@ -172,7 +152,7 @@ test('modules of the hub form a directed acyclic graph; types do not count', () 
         sources[`${hub}/${from}/use-${to}.ts`] = `import ${name} from '../${to}/read.ts';\n`;
         sources[`${hub}/${to}/read.ts`] = 'export const a = 1;\nexport type A = 1;\n';
       }
-      const found = check(checkImports, { ...manifests, ...sources }).map((finding) =>
+      const found = check(checkImports, sources).map((finding) =>
         finding.replace(/.*cycle of modules: (\S+) and (\S+) use.*/, '$1>$2'),
       );
       assert.equal(found.join(' '), isValue ? expected : '', edges);

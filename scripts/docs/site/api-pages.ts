@@ -1,7 +1,7 @@
 import { type Endpoint, endpointList, errorCodes } from '@signalbox/contract';
 import { escapeHtml, slugOf } from './markdown.ts';
 
-/** One page per group of endpoints, with a form that sends a request to the hub that serves it. */
+/** The requests of one group of endpoints. */
 export interface ApiPage {
   path: string;
   title: string;
@@ -42,15 +42,9 @@ export function writeApiPages(): ApiPage[] {
   return [...groups].map(([tag, endpoints]) => ({
     path: `reference/api/${slugOf(tag)}`,
     title: tag,
-    html: `<h1>${escapeHtml(tag)}</h1>\n${tokenField}\n${endpoints.map(writeEndpoint).join('\n')}`,
+    html: `<h1>${escapeHtml(tag)}</h1>\n${endpoints.map(writeEndpoint).join('\n')}`,
   }));
 }
-
-const tokenField = `<form class="token" data-token>
-<label>Token for the requests that you send from this page
-<input type="password" name="token" autocomplete="off" placeholder="sbx_…"></label>
-<p>It stays in this tab. Without one, requests that need a token are refused.</p>
-</form>`;
 
 function writeEndpoint(endpoint: Endpoint): string {
   const { name, method, path, summary, description, request, response, errors, example } = endpoint;
@@ -62,28 +56,14 @@ function writeEndpoint(endpoint: Endpoint): string {
 ${writeFields('Request', request)}
 ${writeFields('Answer', response)}
 ${writeErrors(errors)}
-<details><summary>Example answer</summary>
-<pre tabindex="0"><code>${escapeHtml(JSON.stringify(example.response, null, 2))}</code></pre></details>
-${isSendable(endpoint) ? writeForm(path, example.request) : ''}
+${writeExample('Example request', example.request)}
+${writeExample('Example answer', example.response)}
 </section>`;
 }
 
-/** The page sends JSON with a token; bytes, secrets and signatures are for programs. */
-function isSendable({ method, auth, bytes }: Endpoint): boolean {
-  return method === 'POST' && bytes === undefined && (auth === 'bearer' || auth === 'none');
-}
-
-function writeForm(path: string, request: unknown): string {
-  const body = JSON.stringify(request, null, 2);
-  const rows = body.split('\n').length + 1;
-  return `<details><summary>Try it</summary>
-<form data-path="${escapeHtml(path)}">
-<label>Request
-<textarea name="body" spellcheck="false" rows="${rows}">${escapeHtml(body)}</textarea></label>
-<div class="buttons"><button type="submit">Send</button>
-<button type="button" data-curl>Copy as curl</button></div>
-<pre tabindex="0" hidden><output></output></pre>
-</form></details>`;
+function writeExample(title: string, value: unknown): string {
+  return `<details><summary>${title}</summary>
+<pre tabindex="0"><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre></details>`;
 }
 
 function accessOf({ auth, scopes, jobToken, repeat, origin }: Endpoint): string {

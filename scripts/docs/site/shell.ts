@@ -1,26 +1,15 @@
 import { escapeHtml } from './markdown.ts';
-import { siteSections } from './site-map.ts';
+import type { SitePage, SiteSection } from './site-map.ts';
 
-export interface ShellPage {
-  /** Below `/docs/`; empty for the first page. */
-  path: string;
-  title: string;
-  html: string;
-  /** Whether the page has forms that send requests. */
-  hasForms?: boolean;
-}
-
-/** Pages that are made from the code, under their section. */
-export interface MadePage {
-  path: string;
-  title: string;
+export interface ShellPage extends SitePage {
+  readonly html: string;
 }
 
 /**
  * The whole HTML of a page. It loads nothing but the site's own files. Without scripts it has
  * neither the search nor the buttons that copy.
  */
-export function writeShell(page: ShellPage, reference: readonly MadePage[]): string {
+export function writeShell(page: ShellPage, sections: readonly SiteSection[]): string {
   const title = page.path === '' ? 'Signalbox documentation' : `${page.title} – Signalbox`;
   return `<!doctype html>
 <html lang="en">
@@ -32,7 +21,6 @@ export function writeShell(page: ShellPage, reference: readonly MadePage[]): str
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/docs/docs.css">
 <script src="/docs/docs.js" type="module"></script>
-${page.hasForms === true ? '<script src="/docs/api.js" defer></script>' : ''}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -42,7 +30,7 @@ ${page.hasForms === true ? '<script src="/docs/api.js" defer></script>' : ''}
 <div><a class="to-pages" href="#pages">Pages</a><a href="/">Console</a></div></header>
 <div class="columns">
 <nav id="pages" aria-label="Documentation">
-${writeNavigation(page.path, reference)}
+${writeNavigation(page.path, sections)}
 </nav>
 <main id="content">
 ${page.html}
@@ -53,11 +41,10 @@ ${page.html}
 `;
 }
 
-function writeNavigation(current: string, reference: readonly MadePage[]): string {
-  return siteSections
+function writeNavigation(current: string, sections: readonly SiteSection[]): string {
+  return sections
     .map(({ title, pages }) => {
-      const all = title === 'Reference' ? [...pages, ...reference] : pages;
-      const items = all.map(({ path, title: name }) => {
+      const items = pages.map(({ path, title: name }) => {
         const mark = path === current ? ' aria-current="page"' : '';
         return `<li><a href="/docs/${path}"${mark}>${escapeHtml(name)}</a></li>`;
       });

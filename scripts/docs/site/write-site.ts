@@ -1,13 +1,12 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listFiles } from '../../check/source-files.ts';
 import { writeApiPages } from './api-pages.ts';
 import { writeCommandPage } from './command-page.ts';
 import { writeErrorPage } from './error-page.ts';
 import { renderMarkdown } from './markdown.ts';
 import { writeShell } from './shell.ts';
-import { decisionsFolder, indexPage, type SitePage, siteSections } from './site-map.ts';
+import { listSources, pathOf, readSections } from './site-map.ts';
 
 const assets = join(import.meta.dirname, 'assets');
 /** Files of packages that pages load, by their name on the site. `npm start` must install these. */
@@ -29,37 +28,34 @@ const missingPage = {
  * @param outDir receives `docs/` and `llms.txt`.
  */
 export async function writeSite(root: string, outDir: string): Promise<void> {
-  const pages = listPages(root);
-  const addresses = new Map(pages.map(({ source, path }) => [source, addressOf(path)]));
-  const resolveLink = (file: string) => addresses.get(file) ?? null;
+  const sources = new Set(listSources(root));
+  const resolveLink = (file: string) => (sources.has(file) ? addressOf(pathOf(file)) : null);
   const apiPages = writeApiPages();
-  const commandPage = await writeCommandPage();
   const made = [
-    { path: 'reference/commands', title: 'Commands', text: commandPage },
+    { path: 'reference/commands', title: 'Commands', text: await writeCommandPage() },
     { path: 'reference/errors', title: 'Error codes', text: writeErrorPage() },
+    { path: 'reference/api', title: 'HTTP API', text: writeApiIndex(apiPages) },
   ];
-  const apiIndex = writeApiIndex(apiPages);
-  const reference = [
-    ...made.map(({ path, title }) => ({ path, title })),
-    { path: apiIndex.path, title: apiIndex.title },
-  ];
+  const navigation = readSections(root).map(({ title, pages }) => {
+    return { title, pages: title === 'Reference' ? [...pages, ...made] : pages };
+  });
+  const documents = [...sources].map((source) => {
+    return { source, path: pathOf(source), text: readFileSync(join(root, source), 'utf8') };
+  });
   const texts = [
-    ...pages.map((page) => ({ ...page, text: readFileSync(join(root, page.source), 'utf8') })),
-    ...[...made, apiIndex].map((page) => ({ ...page, source: `docs/${page.path}.md` })),
-  ];
-  const sections: SearchSection[] = [];
-  for (const { path, source, text } of texts) {
-    const { html, title } = renderMarkdown(text, source, resolveLink);
-    sections.push(...sectionsOf(addressOf(path), title, html));
-    write(outDir, fileOf(path, 'html'), writeShell({ path, title, html }, reference));
-    write(outDir, fileOf(path, 'md'), text);
+    ...documents,
+    ...made.map((page) => ({ ...page, source: `docs/${page.path}.md` })),
+  ].map((page) => ({ ...page, ...renderMarkdown(page.text, page.source, resolveLink) }));
+  const pages = [...texts, ...apiPages];
+  for (const page of pages) {
+    write(outDir, fileOf(page.path, 'html'), writeShell(page, navigation));
   }
-  for (const page of apiPages) {
-    sections.push(...sectionsOf(addressOf(page.path), page.title, page.html));
-    write(outDir, fileOf(page.path, 'html'), writeShell({ ...page, hasForms: true }, reference));
-  }
+  for (const { path, text } of texts) write(outDir, fileOf(path, 'md'), text);
+  const sections = pages.flatMap(({ path, title, html }) => {
+    return sectionsOf(addressOf(path), title, html);
+  });
   write(outDir, 'docs/search.json', JSON.stringify(sections));
-  write(outDir, 'docs/404.html', writeShell(missingPage, reference));
+  write(outDir, 'docs/404.html', writeShell(missingPage, navigation));
   write(outDir, 'llms.txt', writeLlmsText(texts));
   cpSync(assets, join(outDir, 'docs'), { recursive: true });
   for (const [name, source] of Object.entries(packageFiles)) {
@@ -98,17 +94,6 @@ function textOf(html: string): string {
     .trim();
 }
 
-/** All pages that are Markdown files of the repository. */
-export function listPages(root: string): SitePage[] {
-  const decisions = listFiles(root, decisionsFolder, ['.md'])
-    .filter((source) => basename(source) !== 'README.md')
-    .map((source) => {
-      const name = basename(source, '.md');
-      return { source, path: `decisions/${name}`, title: name };
-    });
-  return [indexPage, ...siteSections.flatMap(({ pages }) => pages), ...decisions];
-}
-
 function addressOf(path: string): string {
   return path === '' ? '/docs' : `/docs/${path}`;
 }
@@ -117,16 +102,15 @@ function fileOf(path: string, ending: 'html' | 'md'): string {
   return `docs/${path === '' ? 'index' : path}.${ending}`;
 }
 
-function writeApiIndex(pages: readonly { path: string; title: string }[]) {
+function writeApiIndex(pages: readonly { path: string; title: string }[]): string {
   const lines = pages.map(({ path, title }) => `- [${title}](/docs/${path})`);
-  const text = `# HTTP API
+  return `# HTTP API
 
 JSON over HTTP, described for programs at \`/control-plane/openapi.json\`. Each page lists the requests of one
-group with their fields, and can send one to this hub.
+group with their fields and an example.
 
 ${lines.join('\n')}
 `;
-  return { path: 'reference/api', title: 'HTTP API', text };
 }
 
 /** The site for coding agents: an index of its pages as plain Markdown (llmstxt.org). */

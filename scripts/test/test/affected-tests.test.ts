@@ -101,11 +101,6 @@ test('a change inside a module runs its tests, those of its direct users, and co
   assert.deepEqual(queue, ['claim', 'conformance', 'order'], 'jobs use it through their deps');
 });
 
-test('the nearest tests of a change leave out those of the modules that import it', () => {
-  const near = chooseAffected(graph, [`${hub}/src/jobs/enqueue.ts`], tests, { isNear: true });
-  assert.deepEqual([...near.tests].map(nameOf).sort(), ['claim', 'conformance']);
-});
-
 test('a change of what all modules use runs every test that reaches it', () => {
   assert.deepEqual(
     namesFor(`${hub}/src/db/db.ts`),

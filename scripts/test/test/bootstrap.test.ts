@@ -7,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -16,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
 
 /**
  * Real npm and a real lock file, which asks for one package that lies in the project itself, and
@@ -89,17 +87,13 @@ function changeLock(root: string): void {
   writeFileSync(lockPath, `${readFileSync(lockPath, 'utf8')}\n`);
 }
 
-function start(
-  root: string,
-  args: readonly string[],
-  nodeFlags: readonly string[] = [],
-): ChildProcess {
+function start(root: string, args: readonly string[]): ChildProcess {
   const bootstrap = join(root, 'scripts/bootstrap.mjs');
-  return spawn(process.execPath, [...nodeFlags, bootstrap, ...args], { cwd: tmpdir() });
+  return spawn(process.execPath, [bootstrap, ...args], { cwd: tmpdir() });
 }
 
-async function run(root: string, args: readonly string[], nodeFlags: readonly string[] = []) {
-  const child = start(root, args, nodeFlags);
+async function run(root: string, args: readonly string[]) {
+  const child = start(root, args);
   const text = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (text.stdout += chunk));
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (text.stderr += chunk));
@@ -163,12 +157,8 @@ describe('bootstrap', { concurrency: 2 }, () => {
     const root = makeProject(t);
     addArchive(root);
     const linter = join(root, 'node_modules/linter');
-    const terminal = 'data:text/javascript,process.stderr.isTTY=true';
-    const first = await run(root, ['scripts/start.ts'], ['--import', terminal]);
-    const shown = stripVTControlCharacters(first.stderr).split(/[\r\n]+/);
-    assert.equal(shown[0], 'Installing packages …');
-    assert.match(shown[1] ?? '', /^ {2}[01] of 1 packages, \d+ s$/);
-    assert.match(shown.at(-2) ?? '', /^Installed packages in .* s\.$/);
+    const first = await run(root, ['scripts/start.ts']);
+    assert.match(first.stderr, /^Installing packages …\nInstalled packages in .* s\.\n$/);
     assert.equal(first.stdout, 'started\n');
     assert.equal(existsSync(linter), false);
     assert.equal((await run(root, ['scripts/start.ts'])).stderr, '');
@@ -209,15 +199,14 @@ describe('bootstrap', { concurrency: 2 }, () => {
       runs.map(({ stdout }) => stdout),
       ['1 true\n', '2 true\n', '3 true\n'],
     );
-    assert.deepEqual(
-      readdirSync(root).filter((name) => name.startsWith('.install-lock')),
-      [],
-    );
+    assert.equal(existsSync(join(root, '.install-lock')), false);
   });
 
   test('takes over from a process that died while it installed', async (t) => {
     const root = makeProject(t);
-    writeFileSync(join(root, '.install-lock'), '1 00000000-0000-4000-8000-000000000000');
+    const dead = spawn(process.execPath, ['-e', '']);
+    await once(dead, 'exit');
+    writeFileSync(join(root, '.install-lock'), `${dead.pid}`);
     const { stderr, code } = await run(root, ['scripts/say.ts']);
     assert.match(stderr, /^Waiting for another process.*\nInstalling.*\nInstalled/);
     assert.equal(code, 0);
