@@ -15,12 +15,13 @@ export function createTerminal(out: { write(text: string): unknown; columns?: nu
   return {
     say,
     sayOutput(line) {
-      const width = (out.columns ?? Number.POSITIVE_INFINITY) - 2;
+      // A terminal that does not know its width says 0.
+      const width = (out.columns || Number.POSITIVE_INFINITY) - 2;
       let rest = line;
       while (rest.length > width) {
         const space = rest.lastIndexOf(' ', width);
         // A word as long as the line, such as a path, stays whole.
-        if (rest.slice(0, space).trim() === '') break;
+        if (space < 0 || rest.slice(0, space).trim() === '') break;
         say(`  ${rest.slice(0, space)}`);
         rest = `    ${rest.slice(space + 1)}`;
       }
