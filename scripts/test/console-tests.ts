@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type FileReport, failureOf, type TestResult } from './file-report.ts';
@@ -35,24 +36,32 @@ export async function runConsoleTests(
   const startMs = performance.now();
   const paths = files.map((file) => join(root, file));
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const reportFile = join(root, `node_modules/.cache/vitest-${process.pid}.json`);
   const options = { cwd: join(root, 'packages/console'), timeout: limitMs };
   const limits = { ...options, killSignal: 'SIGKILL', maxBuffer: outputBytesMax } as const;
-  // Vitest exits with an error when a test fails; its report says which.
-  const { stdout, stderr } = await promisify(execFile)(
+  const { stdout, stderr, message } = await promisify(execFile)(
     process.execPath,
-    [vitest, 'run', '--reporter=json', ...paths],
+    [vitest, 'run', '--reporter=json', `--outputFile=${reportFile}`, ...paths],
     limits,
-  ).catch((error: { stdout: string; stderr: string }) => error);
+  ).then(
+    (output) => ({ ...output, message: null }),
+    (error: Error & { stdout: string; stderr: string }) => error,
+  );
   const file = 'packages/console (Vitest)';
-  const json = stdout.split('\n').findLast((line) => line.startsWith('{"num'));
-  if (json === undefined) return failureOf(file, `has no report:\n${stdout}\n${stderr}`);
-  const { testResults } = JSON.parse(json) as VitestReport;
+  const output = `${stdout}\n${stderr}`;
+  if (!existsSync(reportFile)) return failureOf(file, `has no report:\n${output}`);
+  const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8')) as VitestReport;
+  rmSync(reportFile);
   const run = new Set(testResults.map(({ name }) => name));
   const missing = paths
     .filter((path) => !run.has(path))
     .flatMap((path) => failureOf(file, `${path} was not run: see vitest.config.ts`).results);
   const results = [...testResults.flatMap(readResults), ...missing];
-  return { file, results, durationMs: performance.now() - startMs, output: stderr };
+  // An error outside of a test, or a run that was too long.
+  if (message !== null && results.every(({ outcome }) => outcome !== 'failed')) {
+    results.push(...failureOf(file, message).results);
+  }
+  return { file, results, durationMs: performance.now() - startMs, output };
 }
 
 function readResults(file: VitestReport['testResults'][number]): TestResult[] {
