@@ -10,7 +10,10 @@ export interface Terminal {
   step<T>(title: string, act: () => Promise<T>): Promise<T>;
 }
 
-export function createTerminal(out: { write(text: string): unknown; columns?: number | undefined }): Terminal {
+export function createTerminal(out: {
+  write(text: string): unknown;
+  columns?: number | undefined;
+}): Terminal {
   const say = (line: string) => void out.write(`${line}\n`);
   return {
     say,
