@@ -48,9 +48,15 @@ export function generationOf({ epoch, attempt }: Pick<Entry, 'epoch' | 'attempt'
   return epoch + attempt;
 }
 
-/** The number of the attempt that a claim generation of any epoch of an entry belongs to. */
-export function attemptOf({ epoch }: Pick<Entry, 'epoch'>, generation: number): number {
-  return generation > epoch ? generation - epoch : generation;
+/**
+ * The number of the attempt that a claim generation of any epoch of an entry belongs to; the latest
+ * one for a generation that no attempt has had, which a caller may have made up.
+ */
+export function attemptOf(
+  { epoch, attempt }: Pick<Entry, 'epoch' | 'attempt'>,
+  generation: number,
+): number {
+  return Math.min(generation > epoch ? generation - epoch : generation, attempt);
 }
 
 /** The claim that a write belongs to: identified by its generation, or by the agent alone. */

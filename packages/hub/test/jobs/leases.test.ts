@@ -36,6 +36,20 @@ test('an expired lease is reclaimed by the sweeper, its generation rises, and th
   assert.equal((await h.complete(jobId, { agentId: second })).result.status, 'done');
 });
 
+test('what comes with a generation that no attempt has had is kept with the latest one', async (t) => {
+  const h = await startQueueWorld(t);
+  const { jobId } = await h.enqueue();
+  await h.claim();
+  const invented = { claimGeneration: Number.MAX_SAFE_INTEGER, message: 'I made it up.' };
+  await h.refuse(
+    jobs.complete,
+    { workspaceId: h.workspaceId, jobId, agentId: h.agentId, outcome: 'done', ...invented },
+    'CLAIM_GENERATION_MISMATCH',
+  );
+  const kept = (await h.timeline(jobId)).at(-1);
+  assert.deepEqual([kept?.message, kept?.attempt], ['I made it up.', 1]);
+});
+
 test('an expired lease is reclaimed by a claim, without the sweeper', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId } = await h.enqueue();
