@@ -92,6 +92,8 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
       if (pictureDir === undefined) return;
       await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
     };
+    // The bar at the top would lie over a part of the links.
+    await page.evaluate('scrollTo(0, 0)');
     const faults = await auditSchemes(page, `who-${view}-360`, keep);
     await page.setViewportSize({ width: 1280, height: 800 });
     faults.push(...(await auditSchemes(page, `who-${view}-1280`, keep)));
@@ -136,8 +138,6 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     await page.getByLabel('Back on').fill(dayAfter(3));
     await page.getByRole('button', { name: 'Save the day' }).tap();
     await page.getByText(/Out of office until .*20/).waitFor();
-    // The bar at the top would lie over a part of the links.
-    await page.evaluate('scrollTo(0, 0)');
     assert.deepEqual(await look('absence'), []);
     await page.goto(`${home}/settings/members`);
     await page.getByText('out of office until').waitFor();

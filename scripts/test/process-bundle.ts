@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -39,6 +39,8 @@ export async function bundleProcesses(root: string): Promise<string> {
   const place = join(root, 'node_modules/.cache');
   mkdirSync(place, { recursive: true });
   const dir = mkdtempSync(join(place, 'test-bundle-'));
+  // Tests start processes of other users.
+  chmodSync(dir, 0o755);
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   const bundle = await rolldown({
     cwd: root,
