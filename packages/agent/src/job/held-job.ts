@@ -126,7 +126,8 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     await (isCanceled() ? lease.release() : lease.stop());
   }
 
-  const result = work();
+  // After a defect, too: its timer would keep the process of the agent from ending.
+  const result = work().finally(() => ended.abort());
   const worked = result.then(() => {}, onDefect);
   const released = result.then(release).catch(onDefect);
   return { claimed, stop, worked, released };
