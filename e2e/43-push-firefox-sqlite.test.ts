@@ -29,6 +29,7 @@ interface Shown {
 /* Firefox subscribes at a push service here, decrypts what the hub sends, and shows it. */
 describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
   const folder = makeTempDir({ after });
+  let endService = () => {};
   let service: Awaited<ReturnType<typeof startPushService>>;
   let hub: HubProcess;
   let ada: SignedIn;
@@ -37,7 +38,12 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
   let runId: string;
 
   before(async () => {
-    service = await startPushService({ after });
+    // `after` within a hook would run at the end of the hook.
+    service = await startPushService({
+      after: (end) => {
+        endService = end;
+      },
+    });
     const dataDir = join(folder, 'data');
     hub = await startHubProcess({ dataDir, env: { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } });
     ada = await makeOwner(hub);
@@ -59,6 +65,7 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
   after(async () => {
     await firefox?.close();
     await hub?.stop();
+    endService();
   });
 
   /** Waits until an expression of the page is truthy, and returns it. */

@@ -18,10 +18,11 @@ const run = promisify(execFile);
 describe('the conformance runner of the Model Context Protocol', {
   skip: toolMissing('mcp-conformance'),
 }, () => {
+  const [dataDir, cwd] = [makeTempDir({ after }), makeTempDir({ after })];
   let hub: HubProcess;
   let way: Server;
   before(async () => {
-    hub = await startHubProcess({ dataDir: makeTempDir({ after }) });
+    hub = await startHubProcess({ dataDir });
     const { baseUrl, cookie, workspaceId } = await makeOwner(hub);
     const draft = { workspaceId, name: 'runner', scopes: ['read'] };
     const { answer } = await callConsole(baseUrl, 'service-tokens/mint', draft, cookie);
@@ -37,7 +38,7 @@ describe('the conformance runner of the Model Context Protocol', {
       const { port } = way.address() as AddressInfo;
       const place = ['--url', `http://127.0.0.1:${port}/mcp`, '--scenario', scenario];
       const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
-      const options = { env, timeout: LIMIT_MS, cwd: makeTempDir({ after }) };
+      const options = { env, timeout: LIMIT_MS, cwd };
       const { command } = needTool('mcp-conformance');
       const { stdout } = await run(command, ['server', ...place], options);
       const [, passed, all] = /Passed: (\d+)\/(\d+)/.exec(stripVTControlCharacters(stdout)) ?? [];
