@@ -13,7 +13,7 @@ import {
   REGISTRATIONS_OF_ADDRESS_MAX,
   REGISTRATIONS_WINDOW_MS,
 } from './policy.ts';
-import { countClients, deleteEndedClients, insertClient, readClient } from './store.ts';
+import { countClients, insertClient, readClient } from './store.ts';
 
 export interface ClientDeps extends Pick<HubDeps, 'database' | 'clock'> {
   /** `SVC_ALLOW_PRIVATE_HOSTS`. */
@@ -31,8 +31,6 @@ export interface OauthClient {
 }
 
 const CLIENT_ID_BYTES = 16;
-/** More than each registration adds, so that the table stays small. */
-const DELETED_MAX = 10;
 
 /** @throws OauthError invalid_client */
 export async function findClient(deps: ClientDeps, clientId: string): Promise<OauthClient> {
@@ -69,7 +67,6 @@ export async function registerClient(
   const clientId = `client_${randomBytes(CLIENT_ID_BYTES).toString('hex')}`;
   const addressBlock = addressBlockOf(address);
   const createdAtMs = await database.write(NO_WORKSPACE, async (tx) => {
-    await deleteEndedClients(tx, DELETED_MAX);
     const { ofAddress, unused } = await countClients(tx, {
       addressBlock,
       sinceMs: tx.nowMs - REGISTRATIONS_WINDOW_MS,

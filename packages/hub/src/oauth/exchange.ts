@@ -10,9 +10,9 @@ import { revokeToken } from '../tokens/revoke.ts';
 import { drawToken, hashToken, insertToken, readToken, renewToken } from '../tokens/store.ts';
 import { resourceOf } from './metadata.ts';
 import { OauthError } from './oauth-error.ts';
-import { ACCESS_MS, assistantScopesOf, FORGIVING_MS, REFRESH_MS, USED_KEPT_MS } from './policy.ts';
+import { ACCESS_MS, assistantScopesOf, FORGIVING_MS, REFRESH_MS } from './policy.ts';
 import type { SecretRow } from './store.ts';
-import { deleteOldSecrets, hashSecret, insertSecret, markSecretUsed, readSecret } from './store.ts';
+import { hashSecret, insertSecret, markSecretUsed, readSecret } from './store.ts';
 
 export interface ExchangeDeps extends Pick<HubDeps, 'database'> {
   tokenCache: TokenCache;
@@ -35,8 +35,6 @@ interface TokenPair {
 type Ending = { pair: TokenPair; nowMs: number } | { refusal: OauthError };
 
 const PURPOSE = 'signalbox refresh token';
-/** More than each exchange adds, so that the table stays small. */
-const DELETED_MAX = 10;
 
 /**
  * Gives a client its tokens for a code or a refresh token (RFC 6749, sections 4.1.3 and 6).
@@ -198,7 +196,6 @@ async function issuePair(
   tx: Tx,
   row: SecretRow,
 ): Promise<{ pair: TokenPair; renewableUntilMs: number }> {
-  await deleteOldSecrets(tx, tx.nowMs - USED_KEPT_MS, DELETED_MAX);
   const pair = {
     accessToken: drawToken('assistant'),
     refreshToken: drawToken('refresh'),

@@ -37,7 +37,7 @@ export async function markSecretUsed(
   );
 }
 
-/** Deletes secrets that ended long ago, at most `limit`. */
+/** Deletes secrets of all workspaces that ended before a time, at most `limit`. */
 export async function deleteOldSecrets(tx: Tx, beforeMs: number, limit: number): Promise<void> {
   const isOld = sql(
     `secret_hash IN (

@@ -10,6 +10,7 @@ import { makeCertificate, trustCertificate } from '../support/certificate.ts';
 import {
   allow,
   codeForm,
+  logAssistantIn,
   makeRequest,
   postForm,
   postJson,
@@ -18,6 +19,7 @@ import {
 } from '../support/oauth.ts';
 import { makeOwner, ownerDraft, signInAs } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';
+import { until } from '../support/until.ts';
 
 const { assistantConsents } = consoleEndpoints;
 const DAY_MS = 86_400_000;
@@ -160,6 +162,26 @@ test('a registered client is forgotten after a day, unless a person allowed it',
   const codeOf = ({ query }: { query: string }) => again.codeOf(assistantConsents.open, { query });
   assert.equal(await codeOf(used), 'ok');
   assert.equal(await codeOf(unused), 'INVALID_REQUEST');
+});
+
+test('clients and secrets that have ended are deleted', async (t) => {
+  const { hub, browser, workspaceId, baseUrl } = await setup(t);
+  await logAssistantIn(baseUrl, browser, workspaceId);
+  await registerTestClient(baseUrl);
+  const count = async (table: string) =>
+    (await hub.database.reader.allSql(`SELECT 1 FROM ${table}`, [])).length;
+  const counts = async () => [await count('oauth_secrets'), await count('oauth_clients')].join();
+  assert.equal(await counts(), '2,2');
+  // After a leap of the clock, a hub on PostgreSQL first has to lead again.
+  const untilCounts = (wanted: string) =>
+    until(`${wanted} are left`, async () => {
+      await hub.hub.loops.loginRetention.runOnce();
+      return (await counts()) === wanted;
+    });
+  hub.clock.advance(2 * DAY_MS);
+  await untilCounts('1,1');
+  hub.clock.advance(365 * DAY_MS);
+  await untilCounts('0,0');
 });
 
 test('a redirect address is compared as text, but for the port of a loopback address', () => {

@@ -13,6 +13,7 @@ import {
 } from '../support/oauth.ts';
 import { addPerson, listAudit, logDeviceIn, makeOwner, signInAs } from '../support/people.ts';
 import { startTestHub } from '../support/test-hub.ts';
+import { until } from '../support/until.ts';
 
 const { assistantConsents, deviceTokens, members } = consoleEndpoints;
 const HOUR_MS = 3_600_000;
@@ -80,11 +81,13 @@ test('a person allows an assistant, which is listed, audited and revoked as a ma
   const { accessToken } = loginOf(request.clientId, body);
   assert.equal((await list(accessToken)).status, 200);
   const ref = { workspaceId, of: 'me' as const };
-  const { tokens } = await browser.call(deviceTokens.list, ref);
+  const listed = async () => (await browser.call(deviceTokens.list, ref)).tokens;
+  // The use is recorded concurrently, at any time after the answer.
+  await until('the use is recorded', async () => (await listed())[0]?.lastUsedAt !== null);
+  const tokens = await listed();
   assert.partialDeepStrictEqual(tokens, [
     { kind: 'assistant', machineName: 'Test assistant', personId },
   ]);
-  assert.notEqual(tokens[0]?.lastUsedAt, null);
   const { tokenId = '' } = tokens[0] ?? {};
   await browser.call(deviceTokens.revoke, { workspaceId, tokenId });
   assert.equal((await list(accessToken)).status, 401);
