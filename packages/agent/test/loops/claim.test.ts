@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { eventOf, fileAppears, git, repoId, resultOf, setup } from '../support/harness.ts';
 
 test('a claim whose answer was lost is retried, and its job runs once', async (t) => {
@@ -84,6 +86,28 @@ test('a revoked token ends the agent with the hub’s reason', async (t) => {
   await hub.until('it is online', () => hub.agentHeartbeats.length > 0);
   hub.isTokenDead = true;
   await assert.rejects(agent.done, { name: 'ApiError', code: 'TOKEN_REVOKED' });
+});
+
+test('an agent that a defect has ended waits for nothing', async (t) => {
+  const { hub, stateDir, start } = await setup(t);
+  const waits = new Set<number>();
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    waits.add(ms);
+    await systemClock.sleep(ms, signal);
+    waits.delete(ms);
+  };
+  const agent = await start('true', { clock: { ...systemClock, sleep } });
+  // No directory of an attempt can be made below a file.
+  const jobs = join(stateDir, 'jobs');
+  rmSync(jobs, { recursive: true });
+  writeFileSync(jobs, '');
+  hub.enqueue({ repoId });
+  await assert.rejects(agent.done, { code: 'ENOTDIR' });
+  // The timer of a job without a limit of time would keep the process from ending.
+  assert.deepEqual(
+    [...waits].filter((ms) => ms > 3_600_000),
+    [],
+  );
 });
 
 test('the heartbeat reports identity and capabilities, and continues during a job', async (t) => {
