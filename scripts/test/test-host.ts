@@ -23,9 +23,10 @@ let isOpen = false;
 if (import.meta.main) {
   const [, , place, ...files] = process.argv;
   closeInput();
-  endWithParent();
+  const watch = endWithParent();
   if (place) await load(place);
   for (const file of files) await runFile(file);
+  clearInterval(watch);
   // A handle that a file left open would keep the process alive; its last results must be written.
   if (isOpen) setTimeout(() => process.exit(1), 1_000);
 }
@@ -36,13 +37,17 @@ function closeInput(): void {
   openSync(devNull, 'r');
 }
 
-/** When the run is killed, its tests may wait for ever, and so may what they have started. */
-function endWithParent(): void {
+/**
+ * When the run is killed, its tests may wait for ever, and so may what they have started. The timer
+ * keeps the process alive: once nothing else does, node:test starts one, which a file would seem to
+ * have left open.
+ */
+function endWithParent(): NodeJS.Timeout {
   const { ppid } = process;
   const look = () => {
     if (process.ppid !== ppid) endMarked(process.env);
   };
-  setInterval(look, 1_000).unref();
+  return setInterval(look, 1_000);
 }
 
 function load(file: string): Promise<unknown> {
