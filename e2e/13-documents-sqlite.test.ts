@@ -49,7 +49,11 @@ describe('the commands of the documents, word for word', () => {
   for (const page of pages) {
     describe(page, () => {
       const running: ShellRun[] = [];
-      after(() => Promise.all(running.map((run) => run.stop())));
+      after(async () => {
+        await Promise.all(running.map((run) => run.stop()));
+        // An agent that a defect has ended says why.
+        for (const run of running) assert.equal(await run.ended, 0, run.output);
+      });
       for (const block of readBlocks(readFileSync(join(projectRoot, page), 'utf8'))) {
         if (block.language !== 'sh' || block.directive.startsWith('skip ')) continue;
         it(`line ${block.line}: ${firstLine(block)}`, () => runBlock(block, running));
