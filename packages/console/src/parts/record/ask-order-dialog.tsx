@@ -17,17 +17,21 @@ const REQUESTER = 'requester';
 interface AskOrderDialogProps {
   askOrder: AskOrder | null;
   members: readonly Member[];
+  /** False: the workspace has more members than these. */
+  isWhole: boolean;
   onSave: (next: AskOrder | null) => Promise<void>;
   onClose: () => void;
 }
 
 /** Changes who is told of the questions of a repository. */
-export function AskOrderDialog({ askOrder, members, onSave, onClose }: AskOrderDialogProps) {
+export function AskOrderDialog(props: AskOrderDialogProps) {
+  const { askOrder, members, isWhole, onSave, onClose } = props;
   const isMember = (place: string) =>
-    place === REQUESTER || members.some(({ personId }) => personId === place);
-  const [places, setPlaces] = useState<readonly string[]>(() =>
-    (askOrder?.personIds ?? [null]).map((id) => id ?? REQUESTER).filter(isMember),
-  );
+    place === REQUESTER || !isWhole || members.some(({ personId }) => personId === place);
+  const [places, setPlaces] = useState<readonly string[]>(() => {
+    const known = (askOrder?.personIds ?? []).map((id) => id ?? REQUESTER).filter(isMember);
+    return known.length > 0 ? known : [REQUESTER];
+  });
   const [minutes, setMinutes] = useState(String(askOrder?.minutes ?? MINUTES_FIRST));
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -148,9 +152,9 @@ function Place({ at, place, options, isOnly, onChange, onEarlier, onRemove }: Pl
 
 function optionsOf(places: readonly string[], members: readonly Member[]) {
   return places.map((value) => {
+    if (value === REQUESTER) return { value, word: 'The person who enqueued the job' };
     const member = members.find(({ personId }) => personId === value);
-    const word = member === undefined ? 'The person who enqueued the job' : plainText(member.name);
-    return { value, word };
+    return { value, word: member === undefined ? 'Another member' : plainText(member.name) };
   });
 }
 

@@ -26,10 +26,11 @@ export function AskOrderPanel({ repo }: { repo: Repository }) {
     await client.invalidateQueries({ queryKey: ['repositories', workspaceId] });
   };
   const known = members.data?.members;
+  const isWhole = members.data?.nextCursor === null;
   return (
     <Panel title="Who is told of questions">
       <ReadFailure read={members} />
-      {known && <Order askOrder={askOrder} members={known} />}
+      {known && <Order askOrder={askOrder} members={known} isWhole={isWhole} />}
       {settings.data && (
         <p className="text-sm text-muted">
           {ownersWords(settings.data.attention.askOwnersAfterMinutes)}
@@ -46,6 +47,7 @@ export function AskOrderPanel({ repo }: { repo: Repository }) {
         <AskOrderDialog
           askOrder={askOrder}
           members={known}
+          isWhole={isWhole}
           onSave={save}
           onClose={() => setChanging(false)}
         />
@@ -54,7 +56,13 @@ export function AskOrderPanel({ repo }: { repo: Repository }) {
   );
 }
 
-function Order({ askOrder, members }: { askOrder: AskOrder | null; members: readonly Member[] }) {
+interface OrderProps {
+  askOrder: AskOrder | null;
+  members: readonly Member[];
+  isWhole: boolean;
+}
+
+function Order({ askOrder, members, isWhole }: OrderProps) {
   if (askOrder === null) {
     return (
       <p className="text-sm">
@@ -68,7 +76,7 @@ function Order({ askOrder, members }: { askOrder: AskOrder | null; members: read
       <ol className="grid list-decimal gap-1 pl-5 text-sm" aria-label="Order">
         {personIds.map((personId) => (
           <li key={personId} className="wrap-anywhere">
-            {nameOfPlace(personId, members)}
+            {nameOfPlace(personId, members) ?? (isWhole ? 'A person who left' : 'Another member')}
           </li>
         ))}
       </ol>
@@ -81,10 +89,10 @@ function Order({ askOrder, members }: { askOrder: AskOrder | null; members: read
   );
 }
 
-function nameOfPlace(personId: string | null, members: readonly Member[]): string {
+function nameOfPlace(personId: string | null, members: readonly Member[]): string | undefined {
   if (personId === null) return 'The person who enqueued the job';
   const member = members.find((one) => one.personId === personId);
-  return member === undefined ? 'A person who left' : plainText(member.name);
+  return member && plainText(member.name);
 }
 
 function ownersWords(minutes: number): string {
