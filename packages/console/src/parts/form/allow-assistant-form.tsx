@@ -5,11 +5,10 @@ import { callHub } from '../../api/hub-call.ts';
 import type { AssistantConsent } from '../../api/session-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { Facts } from '../record/facts.tsx';
-import { CheckField } from '../settings/controls.tsx';
+import { CheckField, SelectInput } from '../settings/controls.tsx';
 import { EndState } from '../status/end-state.tsx';
 import { ErrorNotice } from '../status/error-notice.tsx';
 import { Button } from './button.tsx';
-import { FieldFrame, inputClasses } from './field.tsx';
 
 /** The rights in words, with what they mean for the person. */
 const words: Readonly<Record<AssistantScope, { title: string; text: string }>> = {
@@ -65,22 +64,15 @@ export function AllowAssistantForm({ query, consent }: AllowAssistantFormProps) 
       </div>
       <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
         {answer.isError && <ErrorNotice error={answer.error} />}
-        <FieldFrame label="Workspace">
-          {(ids) => (
-            <select
-              {...ids}
-              className={inputClasses}
-              value={workspaceId ?? ''}
-              onChange={(event) => setWorkspaceId(event.target.value)}
-            >
-              {workspaces.map((entry) => (
-                <option key={entry.workspaceId} value={entry.workspaceId}>
-                  {plainText(entry.name)}
-                </option>
-              ))}
-            </select>
-          )}
-        </FieldFrame>
+        <SelectInput
+          label="Workspace"
+          options={workspaces.map((entry) => ({
+            value: entry.workspaceId,
+            word: plainText(entry.name),
+          }))}
+          value={workspaceId ?? ''}
+          onChange={(event) => setWorkspaceId(event.target.value)}
+        />
         <fieldset className="grid gap-1">
           <legend className="mb-1.5 text-sm font-medium">It may</legend>
           {offered.map((scope) => (
