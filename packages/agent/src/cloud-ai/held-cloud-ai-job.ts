@@ -102,10 +102,15 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
       // A lost lease cannot be released.
       await (stopping.signal.reason === 'lease_lost' ? lease.stop() : lease.release());
     }
-    ended.abort();
   }
 
-  return { claimed, stop, released: work().catch(onDefect) };
+  /** After a defect, too: the lease then runs out by itself. */
+  async function finish(): Promise<void> {
+    ended.abort();
+    await lease.stop();
+  }
+
+  return { claimed, stop, released: work().catch(onDefect).then(finish) };
 }
 
 function refOf({ workspaceId, agentId, cloudAiJobId, claimGeneration }: ClaimedCloudAiJob) {

@@ -126,10 +126,11 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     await (isCanceled() ? lease.release() : lease.stop());
   }
 
-  // After a defect, too: its timer would keep the process of the agent from ending.
-  const result = work().finally(() => ended.abort());
+  // After a defect nothing is reported, and the lease runs out by itself.
+  const abandon = () => Promise.all([logLoop.stop(), lease.stop()]).then(() => ended.abort());
+  const result = work();
   const worked = result.then(() => {}, onDefect);
-  const released = result.then(release).catch(onDefect);
+  const released = result.then(release, abandon).catch(onDefect);
   return { claimed, stop, worked, released };
 }
 
