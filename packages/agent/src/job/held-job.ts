@@ -68,11 +68,10 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   const isCanceled = () => (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
 
   const lease = startLease({
-    ...{ clock, onDefect },
+    ...{ clock, onDefect, backoff: createBackoff(options.random) },
     renew: createJobRenewal({ client, claimed, onCommands: options.onCommands }),
     claimSentAtMs: claimed.claimSentAtMs,
     leaseMs: options.leaseMs,
-    backoff: createBackoff(options.random),
     onLost: stop,
   });
   const logLoop = startLogLoop({
@@ -83,9 +82,8 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   });
 
   const timeLimitMs = timeLimitOf(claimed.job, options.timeLimitMs);
-  void clock.sleep(timeLimitMs, ended.signal).then(() => {
-    stop('time_limit', exceededTimeLimit(timeLimitMs));
-  });
+  const expire = () => stop('time_limit', exceededTimeLimit(timeLimitMs));
+  void clock.sleep(timeLimitMs, ended.signal).then(expire);
 
   let lastProgress = '';
   async function work(): Promise<boolean> {
@@ -123,15 +121,17 @@ export function holdJob(options: HeldJobOptions): HeldJob {
     // Keep the lease until the hub answers, so that no other agent starts the job meanwhile.
     if (hasResult) await options.outbox.settled(claimed.key);
     else await removeToolTree(jobDirectory(settings.state, claimed.key).path);
-    await (isCanceled() ? lease.release() : lease.stop());
   }
 
-  // After a defect nothing is reported, and the lease runs out by itself.
-  const abandon = () => Promise.all([logLoop.stop(), lease.stop()]).then(() => ended.abort());
+  /** After a defect, too: the lease then runs out by itself. */
+  async function finish(): Promise<void> {
+    ended.abort();
+    await Promise.all([logLoop.stop(), isCanceled() ? lease.release() : lease.stop()]);
+  }
+
   const result = work();
-  const worked = result.then(() => {}, onDefect);
-  const released = result.then(release, abandon).catch(onDefect);
-  return { claimed, stop, worked, released };
+  const released = result.then(release).catch(onDefect).then(finish);
+  return { claimed, stop, worked: result.then(() => {}, onDefect), released };
 }
 
 /** Delays the next attempt, if the completion asks for one. */
