@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { listMailServers } from '../context/mail/store.ts';
 import type { Reader } from '../db/engine.ts';
+import { openReplyMailbox } from '../notifications/read-replies.ts';
 import { createSmtpTransport } from '../notifications/send-mail.ts';
 import type { Config } from '../start/config.ts';
 import { createS3Store } from '../uploads/bytes/s3-store.ts';
@@ -124,6 +125,26 @@ export async function checkSmtp({ smtp }: Pick<Config, 'smtp'>): Promise<Verdict
     throw new Error(`${place} takes no mail (${error.message}): check SVC_SMTP_URL.`);
   });
   return { state: 'ok', message: `${place} takes mail` };
+}
+
+/** Opens the mailbox to which replies come, as the hub does to read them. */
+export async function checkReplies({
+  replyMailbox,
+}: Pick<Config, 'replyMailbox'>): Promise<Verdict> {
+  if (replyMailbox === null) return { state: 'ok', message: 'no mailbox for replies' };
+  const { host, port, mailbox } = replyMailbox;
+  const place = `${mailbox} at ${host}:${port}`;
+  const limit = AbortSignal.timeout(CONNECT_MS_MAX);
+  const client = await openReplyMailbox(replyMailbox, limit).catch((error: Error) => {
+    throw new Error(`${place} cannot be opened (${reasonOf(error)}): check SVC_IMAP_URL.`);
+  });
+  client.close();
+  return { state: 'ok', message: `${place} can be opened` };
+}
+
+/** The error of a refused command has the words of the server apart. */
+function reasonOf(error: Error & { responseText?: unknown }): string {
+  return typeof error.responseText === 'string' ? error.responseText : error.message;
 }
 
 /** Writes, reads and deletes an object of the store, as uploads do. */

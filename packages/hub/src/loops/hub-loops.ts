@@ -1,3 +1,5 @@
+import type { ReplyDeps } from '../notifications/answer-reply.ts';
+import type { ReplyReport } from '../notifications/read-replies.ts';
 import type { NotificationSender } from '../notifications/sender.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { createArchiveStore, UploadDeps } from '../uploads/deps.ts';
@@ -10,6 +12,7 @@ import { createHandOvers } from './hand-overs.ts';
 import { createJobRetention } from './job-retention.ts';
 import { createKeyRetention } from './key-retention.ts';
 import { createLoginRetention } from './login-retention.ts';
+import { createMailReplies } from './mail-replies.ts';
 import { createNotificationRetention } from './notification-retention.ts';
 import { createNotificationLoop } from './notifications.ts';
 import { createSweeper } from './sweeper.ts';
@@ -21,13 +24,16 @@ interface LoopParts {
   uploads: UploadDeps;
   notifications: NotificationSender;
   archive: ReturnType<typeof createArchiveStore>;
+  /** Null: the hub reads no replies. */
+  replies: ReplyDeps | null;
+  onReply: ReplyReport['onOutcome'];
 }
 
 export type HubLoops = ReturnType<typeof createLoops>;
 
 /** The background loops of a hub by name, in the order in which they start. */
 export function createLoops(
-  { deps, uploads, archive, notifications }: LoopParts,
+  { deps, uploads, archive, notifications, replies, onReply }: LoopParts,
   onError: (error: unknown) => void,
 ) {
   return {
@@ -43,6 +49,7 @@ export function createLoops(
     jobRetention: createJobRetention({ ...deps, archive }, onError),
     loginRetention: createLoginRetention(deps, onError),
     notifications: createNotificationLoop(notifications, deps.clock, onError),
+    mailReplies: createMailReplies(replies, deps.clock, { onOutcome: onReply, onError }),
     notificationRetention: createNotificationRetention(deps, onError),
     databaseMark: createDatabaseMark(deps, onError),
   };

@@ -24,6 +24,15 @@ export interface NotificationContent {
   othersAsked?: number;
 }
 
+/** The page at the console that a notification is about, below the home of the workspace. */
+export function pathOf(
+  { event, subject_id }: { event: string; subject_id: string },
+  { othersAsked }: NotificationContent,
+): string {
+  if (othersAsked) return 'inbox';
+  return `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
+}
+
 /** A message to a person: sentences of ours, and texts of others in quotation marks. */
 export interface Message {
   id: string;

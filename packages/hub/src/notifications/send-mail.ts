@@ -1,5 +1,7 @@
 import type { NodemailerError, Transporter } from 'nodemailer';
+import { REPLY_MARK } from '../context/mail/quoted-reply.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
+import type { Choice } from './choices.ts';
 import { type Message, quote } from './content.ts';
 import type { Delivery } from './deliver.ts';
 
@@ -7,22 +9,63 @@ import type { Delivery } from './deliver.ts';
 const TOTAL_MS = 30_000;
 /** Of the words of a server. */
 const QUOTED_CHARS_MAX = 240;
+/** Of an answer in a list. */
+const LABEL_CHARS_MAX = 200;
+
+export interface MailedMessage extends Message {
+  /** The answers that the mail lists; null: a reply does not count. */
+  choices: readonly Choice[] | null;
+}
 
 /**
  * Makes one attempt to mail a message to a person. It throws nothing.
  *
  * @param to the address of the person's account.
  */
-export async function sendMail(
+export function sendMail(
   smtp: SmtpServer,
   to: string,
-  message: Message,
+  message: MailedMessage,
   stop: AbortSignal,
 ): Promise<Delivery> {
+  return deliver(smtp, mailOf(smtp, to, message), stop);
+}
+
+/** Why a reply does not answer a question. */
+export interface Refusal {
+  /** Of the reply, with its angle brackets; empty: it has none. */
+  messageId: string;
+  /** The notification that it answers. */
+  notificationId: string;
+  /** In sentences. */
+  text: string;
+  /** The page at the console. */
+  url: string;
+}
+
+/** Makes one attempt to mail to a person why their reply does not answer. It throws nothing. */
+export function sendRefusal(
+  smtp: SmtpServer,
+  to: string,
+  { messageId, notificationId, text, url }: Refusal,
+  stop: AbortSignal,
+): Promise<Delivery> {
+  const refused = `<${notificationId}@${domainOf(smtp)}>`;
+  const mail = {
+    ...addressesOf(smtp, to),
+    subject: 'Your reply has not answered the question',
+    headers: { 'Auto-Submitted': 'auto-replied' },
+    ...(messageId === '' ? {} : { inReplyTo: messageId, references: [refused, messageId] }),
+    text: `Your reply has not answered the question. ${withoutLinks(text)}\n\nOpen it: ${url}`,
+  };
+  return deliver(smtp, mail, stop);
+}
+
+async function deliver(smtp: SmtpServer, mail: object, stop: AbortSignal): Promise<Delivery> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(TOTAL_MS)]);
   const transport = await createSmtpTransport(smtp, TOTAL_MS);
   try {
-    await transport.sendMail({ ...mailOf(smtp, to, message), signal });
+    await transport.sendMail({ ...mail, signal });
     return { kind: 'delivered' };
   } catch (error) {
     return judge(error as NodemailerError);
@@ -46,27 +89,55 @@ export async function createSmtpTransport(
   });
 }
 
-function mailOf({ from }: SmtpServer, to: string, message: Message) {
-  const { id, title, url, settingsUrl, atMs } = message;
+function domainOf({ from }: SmtpServer): string {
+  return from.slice(from.indexOf('@') + 1);
+}
+
+function addressesOf({ from }: SmtpServer, to: string) {
+  return { from: { name: 'Signalbox', address: from }, to: { name: '', address: to } };
+}
+
+const WHY = 'You added this address for notifications.';
+const BY_PAGE = 'Nothing in this mail answers a question: that is done on the page, signed in.';
+const BY_REPLY = 'No link in this mail answers the question: a reply does, or the page, signed in.';
+const CHOOSE =
+  'A reply answers the question: with a number or an answer of the list as its first line, or in ' +
+  'words of your own.';
+const WRITE = 'A reply answers the question, in your words.';
+
+function mailOf(smtp: SmtpServer, to: string, message: MailedMessage) {
+  const { id, title, url, settingsUrl, atMs, choices } = message;
   const body = withoutLinks(message.text);
-  const why = 'You added this address for notifications. Nothing in this mail answers a question:';
-  const how = 'that is done on the page, signed in.';
+  const mark = choices === null ? [] : [`${REPLY_MARK}.`];
+  const answers = choices === null ? [] : sayAnswers(choices);
+  const why = `${WHY} ${choices === null ? BY_PAGE : BY_REPLY}`;
+  const end = `${why}\nChange it: ${settingsUrl}`;
+  const paragraphs = (texts: readonly string[]) =>
+    texts.map((text) => `<p>${escapeHtml(text).replaceAll('\n', '<br>')}</p>\n`).join('');
   return {
-    from: { name: 'Signalbox', address: from },
-    to: { name: '', address: to },
+    ...addressesOf(smtp, to),
     subject: title,
     // The same for each attempt: a mail that comes twice is one.
-    messageId: `<${id}@${from.slice(from.indexOf('@') + 1)}>`,
+    messageId: `<${id}@${domainOf(smtp)}>`,
     date: new Date(atMs),
     headers: { 'Auto-Submitted': 'auto-generated', 'List-Unsubscribe': `<${settingsUrl}>` },
-    text: [title, body, `Open it: ${url}`, `${why} ${how}\nChange it: ${settingsUrl}`].join('\n\n'),
+    text: [...mark, title, body, ...answers, `Open it: ${url}`, end].join('\n\n'),
     html: `<!doctype html><html lang="en"><body>
-<p><strong>${escapeHtml(title)}</strong></p>
-<p>${escapeHtml(body)}</p>
-<p><a href="${escapeHtml(url)}">Open it</a></p>
-<p><small>${why} ${how} <a href="${escapeHtml(settingsUrl)}">Change it</a></small></p>
+${paragraphs(mark)}<p><strong>${escapeHtml(title)}</strong></p>
+${paragraphs([body, ...answers])}<p><a href="${escapeHtml(url)}">Open it</a></p>
+<p><small>${why} <a href="${escapeHtml(settingsUrl)}">Change it</a></small></p>
 </body></html>`,
   };
+}
+
+/** The answers to choose from, and how a reply gives one. */
+function sayAnswers(choices: readonly Choice[]): string[] {
+  if (choices.length === 0) return [WRITE];
+  const lines = choices.map(({ label, isRecommended }, at) => {
+    const mark = isRecommended ? ' (recommended)' : '';
+    return `${at + 1}. ${withoutLinks(quote(label, LABEL_CHARS_MAX))}${mark}`;
+  });
+  return [lines.join('\n'), CHOOSE];
 }
 
 /**

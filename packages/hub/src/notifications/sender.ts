@@ -6,7 +6,8 @@ import type { HubDeps } from '../start/hub-deps.ts';
 import type { SmtpServer } from '../start/setting-values.ts';
 import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
-import { type Message, type NotificationContent, sentencesOf } from './content.ts';
+import { type Choice, readReplyChoices } from './choices.ts';
+import { type Message, type NotificationContent, pathOf, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { collectDigest, endOthers, holdOthers } from './digest.ts';
 import { findHold } from './holds.ts';
@@ -31,6 +32,8 @@ export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secret
   allowed: PrivateHosts;
   /** Null: no mail. */
   smtp: SmtpServer | null;
+  /** Whether replies to mails are read. */
+  takesReplies: boolean;
   /** The address of the console; empty before the hub listens. */
   baseUrl: () => string;
 }
@@ -102,18 +105,23 @@ export class NotificationSender {
     await this.idle();
   }
 
-  /** Makes one attempt to deliver a message by a channel. */
+  /**
+   * Makes one attempt to deliver a message by a channel.
+   *
+   * @param choices of a mail: the answers that it lists; null: a reply does not count.
+   */
   async attempt(
     channel: ChannelRow,
     draft: Omit<Message, 'url' | 'settingsUrl'>,
     path: string,
+    choices: readonly Choice[] | null = null,
   ): Promise<Delivery> {
     const { database, clock, secretKey, allowed, baseUrl } = this.#deps;
     const workspace = await readWorkspace(database.reader, channel.workspace_id);
     const home = `${baseUrl()}/w/${workspace?.slug ?? ''}`;
     const settingsUrl = `${home}/settings/notifications`;
     const message = { ...draft, url: `${home}/${path}`, settingsUrl };
-    if (channel.kind === 'mail') return await this.#mail(channel, message);
+    if (channel.kind === 'mail') return await this.#mail(channel, message, choices);
     const target = openTarget(channel, secretKey);
     if (target === null) {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
@@ -125,12 +133,16 @@ export class NotificationSender {
   }
 
   /** Mails to the address of the person's account, which it may have changed since. */
-  async #mail({ person_id }: ChannelRow, message: Message): Promise<Delivery> {
+  async #mail(
+    { person_id }: ChannelRow,
+    message: Message,
+    choices: readonly Choice[] | null,
+  ): Promise<Delivery> {
     const { database, smtp } = this.#deps;
     if (smtp === null) return { kind: 'again', failure: NO_MAIL, afterMs: 0 };
     const person = await readPerson(database.reader, person_id);
     if (person === undefined) return { kind: 'gone', failure: 'The account was deleted.' };
-    return await sendMail(smtp, person.email, message, this.#stop.signal);
+    return await sendMail(smtp, person.email, { ...message, choices }, this.#stop.signal);
   }
 
   /** Those that have no room: however much waits for them, others are found behind it. */
@@ -214,12 +226,12 @@ export class NotificationSender {
       return { kind: 'refused', failure: 'The person is no member of the workspace any more.' };
     }
     const content = JSON.parse(row.content) as NotificationContent;
-    const { notification_id: id, event, subject_id, created_at: atMs } = row;
-    const path = content.othersAsked
-      ? 'inbox'
-      : `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
+    const { notification_id: id, event, created_at: atMs } = row;
     const sentences = sentencesOf(content, channel.shows_text === 1);
-    return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
+    const message = { id, event, atMs, ...sentences };
+    const { takesReplies } = this.#deps;
+    const choices = takesReplies ? await readReplyChoices(reader, row, channel) : null;
+    return await this.attempt(channel, message, pathOf(row, content), choices);
   }
 }
 

@@ -80,6 +80,19 @@ export function listDue(
   );
 }
 
+/** A notification of a person, in one of some workspaces. */
+export function findNotification(
+  reader: Reader,
+  of: { workspaceIds: readonly string[]; personId: string; notificationId: string },
+): Promise<NotificationRow | undefined> {
+  return reader.firstSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
+       AND person_id = ?`,
+    [JSON.stringify(of.workspaceIds), of.notificationId, of.personId],
+  );
+}
+
 /** The notifications of an event, in the order of their turns. */
 export function listOfSubject(
   reader: Reader,

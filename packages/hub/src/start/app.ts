@@ -42,6 +42,7 @@ import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
 import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
+import type { ReplyDeps, ReplyOutcome } from '../notifications/answer-reply.ts';
 import {
   notifyOfCompletion,
   notifyOfDecision,
@@ -215,7 +216,12 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
   const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
-  const loops = createLoops({ deps, uploads, archive, notifications }, onLoopError);
+  const replies = createReplies(parts, config, address);
+  const onReply = (outcome: ReplyOutcome) => logReply(server.log, outcome);
+  const loops = createLoops(
+    { deps, uploads, archive, notifications, replies, onReply },
+    onLoopError,
+  );
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
@@ -265,14 +271,31 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
 
 function createSender(
   { deps }: HubParts,
-  { allowPrivateHosts: allowed, smtp }: Config,
+  { allowPrivateHosts: allowed, smtp, replyMailbox }: Config,
   address: { readonly baseUrl: string },
   log: FastifyBaseLogger,
 ): NotificationSender {
+  const takesReplies = replyMailbox !== null;
   return new NotificationSender(
-    { ...deps, allowed, smtp, baseUrl: () => address.baseUrl },
+    { ...deps, allowed, smtp, takesReplies, baseUrl: () => address.baseUrl },
     (error) => log.error({ err: error }, 'A notification could not be sent.'),
   );
+}
+
+function createReplies(
+  { deps }: HubParts,
+  { smtp, replyMailbox: mailbox }: Config,
+  address: { readonly baseUrl: string },
+): ReplyDeps | null {
+  if (smtp === null || mailbox === null) return null;
+  return { ...deps, smtp, mailbox, baseUrl: () => address.baseUrl };
+}
+
+/** Says what became of a reply, without its text and its sender. */
+function logReply(log: FastifyBaseLogger, outcome: ReplyOutcome): void {
+  const { kind } = outcome;
+  const reason = kind === 'ignored' ? outcome.reason : undefined;
+  log.info({ kind, reason }, 'A reply by mail was read.');
 }
 
 /** Answers requests on the port, which has only said until now that the hub starts. */

@@ -3,7 +3,7 @@ import {
   type IntegrationWorkspaces,
   isLoopback,
   type LogLevel,
-  originOf,
+  type ReplyMailbox,
   readBaseUrl,
   readBytes,
   readDatabaseUrl,
@@ -13,6 +13,9 @@ import {
   readPort,
   readPrivateHosts,
   readRate,
+  readReplyMailbox,
+  readS3Bucket,
+  readS3Endpoint,
   readSecretFile,
   readSecretKey,
   readSecrets,
@@ -174,6 +177,24 @@ export const settings = {
     default: '',
     description: 'Address that these mails come from, as in signalbox@acme.dev.',
   },
+  imapUrl: {
+    env: 'SVC_IMAP_URL',
+    flag: 'imap-url',
+    default: '',
+    description:
+      'Mailbox of that address, for the hub alone, as in imaps://user:password@mail.acme.dev/INBOX: ' +
+      'replies to mails about questions answer them. imap: as for smtp. Without it and the next ' +
+      'setting, no reply is read.',
+    secret: true,
+  },
+  mailAuthId: {
+    env: 'SVC_MAIL_AUTH_ID',
+    flag: 'mail-auth-id',
+    default: '',
+    description:
+      'The name with which the server of the mailbox begins Authentication-Results (RFC 8601), as ' +
+      'in mx.acme.dev. It must remove such headers that come from outside.',
+  },
   s3Endpoint: {
     env: 'SVC_S3_ENDPOINT',
     flag: 's3-endpoint',
@@ -291,7 +312,6 @@ export type SettingName = keyof typeof settings;
 /** A secret may be in a file that this variable names: environments and flags show in `ps`. */
 export const FILE_SUFFIX = '_FILE';
 const GLOBAL_TOKEN_CHARS_MIN = 20;
-const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export interface Config {
   host: string;
@@ -321,6 +341,8 @@ export interface Config {
   allowPrivateHosts: PrivateHosts;
   /** Null: no person is told by mail. */
   smtp: SmtpServer | null;
+  /** Null: replies to mails are not read. */
+  replyMailbox: ReplyMailbox | null;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
   /** Bytes of all uploads of a workspace, and of those of a job. */
@@ -370,6 +392,7 @@ export function readConfig(
       `${setting.env} and ${setting.env}${FILE_SUFFIX} are both set: unset one of them.`,
     );
   };
+  const smtp = readSmtp(read('smtpUrl'), read('mailFrom'));
   const givenDataDir = flags.dataDir || env[settings.dataDir.env] || null;
   const config: Config = {
     host: read('host'),
@@ -389,7 +412,8 @@ export function readConfig(
     globalToken: read('globalToken') || null,
     allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
-    smtp: readSmtp(read('smtpUrl'), read('mailFrom')),
+    smtp,
+    replyMailbox: readReplyMailbox(read('imapUrl'), read('mailAuthId'), smtp),
     s3: readS3(read),
     uploadWorkspaceBytes: readBytes(
       settings.uploadWorkspaceBytes.env,
@@ -429,27 +453,14 @@ function readS3(read: (name: SettingName) => string): S3Config | null {
       `${names} must be set as well for an S3 store: set all of them or none.`,
     );
   }
-  if (!BUCKET_NAME.test(read('s3Bucket'))) {
-    throw new SettingError(
-      `SVC_S3_BUCKET is "${read('s3Bucket')}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
-    );
-  }
   return {
-    endpoint: readEndpoint(read('s3Endpoint')),
-    bucket: read('s3Bucket'),
+    endpoint: readS3Endpoint(read('s3Endpoint')),
+    bucket: readS3Bucket(read('s3Bucket')),
     region: read('s3Region'),
     accessKeyId: read('s3AccessKeyId'),
     secretAccessKey: read('s3SecretAccessKey'),
     forcePathStyle: readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle')),
   };
-}
-
-function readEndpoint(text: string): string {
-  const origin = originOf(text);
-  if (origin !== null) return origin;
-  throw new SettingError(
-    `SVC_S3_ENDPOINT is "${text}": it must be an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
-  );
 }
 
 function checkTogether(config: Config): void {

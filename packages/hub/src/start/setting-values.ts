@@ -125,37 +125,97 @@ export function readSmtp(urlText: string, from: string): SmtpServer | null {
       `SVC_MAIL_FROM is "${from}": it must be an address, as in signalbox@acme.dev.`,
     );
   }
-  const url = URL.parse(urlText);
-  const protocol = url?.protocol;
-  const isPlain = url !== null && /^\/?$/.test(url.pathname) && url.search + url.hash === '';
-  const auth = url === null ? undefined : readSmtpAuth(url);
-  if (
-    !isPlain ||
-    url.hostname === '' ||
-    (protocol !== 'smtps:' && protocol !== 'smtp:') ||
-    auth === undefined
-  ) {
+  const server = readMailServer(urlText, smtpPorts);
+  if (server === null || !/^\/?$/.test(server.path)) {
     throw new SettingError(
       'SVC_SMTP_URL is not an address as in smtps://user:password@mail.acme.dev:465 or ' +
-        'smtp://mail.acme.dev:587: correct it (in a password, # is %23, / is %2F, @ is %40, % is %25).',
+        `smtp://mail.acme.dev:587: ${CORRECT_URL}`,
     );
   }
+  const { path: _path, ...place } = server;
+  return { ...place, from };
+}
+
+/** The mailbox to which people's replies come, and whose word about their senders is believed. */
+export interface ReplyMailbox extends Pick<SmtpServer, 'host' | 'port' | 'tls'> {
+  auth: { user: string; pass: string };
+  mailbox: string;
+  /** The authserv-id of the receiving server (RFC 8601), in lower case. */
+  authServId: string;
+}
+
+const imapPorts = { 'imaps:': 993, 'imap:': 143 } as const;
+/** A token of RFC 2045, such as a host name. */
+const AUTH_SERV_ID = /^[\w.+-]{1,253}$/;
+
+/** Both or neither, and only with mail. The URL contains a password, so errors omit it. */
+export function readReplyMailbox(
+  urlText: string,
+  authServId: string,
+  smtp: SmtpServer | null,
+): ReplyMailbox | null {
+  if (urlText === '' && authServId === '') return null;
+  if (urlText === '' || authServId === '' || smtp === null) {
+    throw new SettingError(
+      'SVC_IMAP_URL and SVC_MAIL_AUTH_ID belong together, and with SVC_SMTP_URL and SVC_MAIL_FROM: ' +
+        'set all of them for replies by mail, or unset these two.',
+    );
+  }
+  if (!AUTH_SERV_ID.test(authServId)) {
+    throw new SettingError(
+      `SVC_MAIL_AUTH_ID is "${authServId}": it must be what Authentication-Results begin with, as ` +
+        'in mx.acme.dev.',
+    );
+  }
+  const server = readMailServer(urlText, imapPorts);
+  const { path = '', auth = null } = server ?? {};
+  const mailbox = decodePart(path.slice(1));
+  if (server === null || auth === null || !mailbox) {
+    throw new SettingError(
+      'SVC_IMAP_URL is not an address as in imaps://user:password@mail.acme.dev/INBOX: ' +
+        CORRECT_URL,
+    );
+  }
+  const { host, port, tls } = server;
+  return { host, port, tls, auth, mailbox, authServId: authServId.toLowerCase() };
+}
+
+const CORRECT_URL = 'correct it (in a password, # is %23, / is %2F, @ is %40, % is %25).';
+
+/**
+ * Reads the URL of a mail server. Null: it is not one.
+ *
+ * @param ports the protocol with TLS from the first byte, and the one with STARTTLS.
+ */
+function readMailServer(
+  text: string,
+  ports: Readonly<Record<string, number>>,
+): (Omit<SmtpServer, 'from'> & { path: string }) | null {
+  const url = URL.parse(text);
+  const port = url === null ? undefined : ports[url.protocol];
+  if (url === null || port === undefined || url.hostname === '') return null;
+  const auth = readMailAuth(url);
+  if (auth === undefined || url.search + url.hash !== '') return null;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const plainTls = isLoopback(host) ? 'none' : 'starttls';
   return {
-    ...{ host, port: Number(url.port) || smtpPorts[protocol] },
-    ...{ tls: protocol === 'smtps:' ? 'tls' : plainTls, auth, from },
+    ...{ host, port: Number(url.port) || port, auth, path: url.pathname },
+    tls: url.protocol.endsWith('s:') ? 'tls' : plainTls,
   };
 }
 
 /** Undefined: they are not percent-encoded, or one is missing. */
-function readSmtpAuth({ username, password }: URL): SmtpServer['auth'] | undefined {
+function readMailAuth({ username, password }: URL): SmtpServer['auth'] | undefined {
   if (username === '' && password === '') return null;
-  if (username === '' || password === '') return undefined;
+  const [user, pass] = [decodePart(username), decodePart(password)];
+  return user && pass ? { user, pass } : undefined;
+}
+
+/** Undefined: a per cent sign begins no escape. */
+function decodePart(text: string): string | undefined {
   try {
-    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+    return decodeURIComponent(text);
   } catch {
-    // A per cent sign that begins no escape.
     return undefined;
   }
 }
@@ -163,6 +223,23 @@ function readSmtpAuth({ username, password }: URL): SmtpServer['auth'] | undefin
 /** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export function readS3Endpoint(text: string): string {
+  const origin = originOf(text);
+  if (origin !== null) return origin;
+  throw new SettingError(
+    `SVC_S3_ENDPOINT is "${text}": it must be an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
+  );
+}
+
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+export function readS3Bucket(text: string): string {
+  if (BUCKET_NAME.test(text)) return text;
+  throw new SettingError(
+    `SVC_S3_BUCKET is "${text}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
+  );
 }
 
 /** One secret, or the old and the new one during a rotation. The error omits the value. */

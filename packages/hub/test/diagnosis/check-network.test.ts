@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { checkAddress, checkSmtp, checkTls } from '../../src/diagnosis/check-network.ts';
+import {
+  checkAddress,
+  checkReplies,
+  checkSmtp,
+  checkTls,
+} from '../../src/diagnosis/check-network.ts';
 import { makeCertificate, trustCertificate } from '../support/certificate.ts';
+import { startDovecot, whyNoDovecot } from '../support/dovecot.ts';
 import { startSmtpReceiver } from '../support/smtp-receiver.ts';
 
 const HOST = '127.0.0.1';
@@ -72,5 +78,26 @@ test('a mail server is signed in to, and one that refuses that is named', async 
   await assert.rejects(
     checkSmtp({ smtp: { ...smtp, auth } }),
     /^Error: 127\.0\.0\.1:\d+ takes no mail \(.*535.*\): check SVC_SMTP_URL\.$/s,
+  );
+});
+
+test('the mailbox of replies is opened, and what prevents that is said', {
+  skip: whyNoDovecot(),
+}, async (t) => {
+  const { port, user, password: pass } = await startDovecot(t);
+  const replyMailbox = {
+    ...{ host: 'localhost', port, tls: 'none' as const, auth: { user, pass } },
+    ...{ mailbox: 'INBOX', authServId: 'mx.acme.dev' },
+  };
+  const place = `localhost:${port}`;
+  const verdict = await checkReplies({ replyMailbox });
+  assert.deepEqual(verdict, { state: 'ok', message: `INBOX at ${place} can be opened` });
+  await assert.rejects(
+    checkReplies({ replyMailbox: { ...replyMailbox, mailbox: 'Nowhere' } }),
+    /^Error: Nowhere at localhost:\d+ cannot be opened \(.*Nowhere.*\): check SVC_IMAP_URL\.$/,
+  );
+  await assert.rejects(
+    checkReplies({ replyMailbox: { ...replyMailbox, auth: { user, pass: 'wrong' } } }),
+    /cannot be opened \(.+\): check SVC_IMAP_URL\.$/,
   );
 });

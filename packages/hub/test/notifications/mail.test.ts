@@ -178,7 +178,7 @@ test('a server that hangs is left, and its connection closed', async (t) => {
   const stop = new AbortController();
   const message = {
     ...{ id: 'ntf_1', event: 'test' as const, title: 'A job asks you', text: '“Go?”', atMs: 0 },
-    answer: null,
+    ...{ answer: null, choices: null },
     ...{ url: 'https://hub.acme.dev/w/acme/inbox', settingsUrl: 'https://hub.acme.dev/w/acme' },
   };
   const sent = sendMail(server.smtp, 'ada@acme.dev', message, stop.signal);

@@ -25,6 +25,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in t
     allowGlobalToken: false,
     allowPrivateHosts: [],
     smtp: null,
+    replyMailbox: null,
     s3: null,
     uploadWorkspaceBytes: 10_000_000_000,
     uploadJobBytes: 1_000_000_000,
@@ -64,6 +65,12 @@ test('an object store needs its four settings together', () => {
 
 const mail = { SVC_SMTP_URL: 'smtps://mail.acme.dev', SVC_MAIL_FROM: 'signalbox@acme.dev' };
 
+const replies = {
+  ...mail,
+  SVC_IMAP_URL: 'imaps://hub:p%2F1@mail.acme.dev/INBOX',
+  SVC_MAIL_AUTH_ID: 'MX.acme.dev',
+};
+
 const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_PORT: 'http' }, 'SVC_PORT is "http"'],
   [{ SVC_PORT: '65536' }, 'SVC_PORT is "65536"'],
@@ -101,6 +108,13 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ ...mail, SVC_SMTP_URL: 'smtps://ada@mail.acme.dev' }, 'SVC_SMTP_URL'],
   [{ ...mail, SVC_SMTP_URL: 'smtps://ada:100%@mail.acme.dev' }, 'SVC_SMTP_URL'],
   [{ ...mail, SVC_SMTP_URL: 'smtp://mail.acme.dev/path' }, 'SVC_SMTP_URL'],
+  [{ ...replies, SVC_MAIL_AUTH_ID: '' }, 'SVC_MAIL_AUTH_ID'],
+  [{ ...replies, SVC_IMAP_URL: '' }, 'SVC_IMAP_URL'],
+  [{ ...replies, SVC_SMTP_URL: '', SVC_MAIL_FROM: '' }, 'SVC_SMTP_URL'],
+  [{ ...replies, SVC_MAIL_AUTH_ID: 'mx.acme.dev; dmarc=pass' }, 'SVC_MAIL_AUTH_ID is "mx'],
+  [{ ...replies, SVC_IMAP_URL: 'imaps://mail.acme.dev/INBOX' }, 'SVC_IMAP_URL'],
+  [{ ...replies, SVC_IMAP_URL: 'imaps://hub:secret@mail.acme.dev' }, 'SVC_IMAP_URL'],
+  [{ ...replies, SVC_IMAP_URL: 'pops://hub:secret@mail.acme.dev/INBOX' }, 'SVC_IMAP_URL'],
   [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL is "loud"'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];
@@ -131,6 +145,23 @@ test('mail is encrypted, except to a server on this machine', () => {
   assert.deepEqual(smtpOf('smtp://[::1]/'), {
     ...{ host: '::1', port: 587, tls: 'none', from, auth: null },
   });
+});
+
+test('the mailbox of replies has a server, an account, a folder and the name that it trusts', () => {
+  const mailboxOf = (url: string) => readConfig({ ...replies, SVC_IMAP_URL: url }).replyMailbox;
+  const authServId = 'mx.acme.dev';
+  assert.deepEqual(mailboxOf(replies.SVC_IMAP_URL), {
+    ...{ host: 'mail.acme.dev', port: 993, tls: 'tls', mailbox: 'INBOX', authServId },
+    auth: { user: 'hub', pass: 'p/1' },
+  });
+  assert.deepEqual(mailboxOf('imap://hub:1@[::1]:1143/Replies%20here'), {
+    ...{ host: '::1', port: 1_143, tls: 'none', mailbox: 'Replies here', authServId },
+    auth: { user: 'hub', pass: '1' },
+  });
+  assert.throws(
+    () => mailboxOf('imaps://hub:hunter2@mail.acme.dev'),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
 });
 
 test('an error message does not contain the password of a database address', () => {

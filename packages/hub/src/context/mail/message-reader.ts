@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { MailMessage, MailReading } from './read-message.ts';
+import type { ReplyMail } from './read-reply.ts';
 
 /** A normal message of a megabyte takes some tens of milliseconds. */
 const READ_MS_MAX = 2_000;
@@ -8,7 +9,14 @@ const READ_MS_MAX = 2_000;
 const START_MS_MAX = 10_000;
 const HEAP_MIB_MAX = 128;
 
-type Answer = { message: MailMessage } | { refusal: string };
+/** A message to the thread. */
+export interface ReadingOrder {
+  source: Uint8Array;
+  /** Of a reply: as in `textAboveQuote`. Null: any message is read. */
+  replyMark: string | null;
+}
+
+type Answer<Message> = { message: Message } | { refusal: string };
 
 /** A message could not be parsed within the limits of time, memory and nesting. */
 export class UnreadableMailError extends Error {}
@@ -29,14 +37,27 @@ export class MailReader {
   }
 
   /** @throws UnreadableMailError */
-  async read(source: Uint8Array): Promise<MailMessage> {
+  read(source: Uint8Array): Promise<MailMessage> {
+    return this.#order<MailMessage>(source, null);
+  }
+
+  /**
+   * Parses a reply to one of our mails, without redaction.
+   *
+   * @throws UnreadableMailError
+   */
+  readReply(source: Uint8Array, replyMark: string): Promise<ReplyMail> {
+    return this.#order<ReplyMail>(source, replyMark);
+  }
+
+  async #order<Message>(given: Uint8Array, replyMark: string | null): Promise<Message> {
     try {
       const thread = await this.#open();
-      const copy = Uint8Array.from(source);
+      const source = Uint8Array.from(given);
       // Rejects when the thread emits `error`: out of memory, or a fault of the parser.
       const arrived = answerOf(thread, this.#readMsMax);
-      thread.postMessage(copy, [copy.buffer]);
-      const answer = (await arrived) as Answer;
+      thread.postMessage({ source, replyMark } satisfies ReadingOrder, [source.buffer]);
+      const answer = (await arrived) as Answer<Message>;
       if ('message' in answer) return answer.message;
       throw new UnreadableMailError(answer.refusal);
     } catch (error) {

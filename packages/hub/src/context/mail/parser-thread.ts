@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldToEventLoop } from '../../base/thread-priority.ts';
-import { type MailReading, readMailMessage } from './read-message.ts';
+import type { ReadingOrder } from './message-reader.ts';
+import { type MailMessage, type MailReading, readMailMessage } from './read-message.ts';
+import { type ReplyMail, readReplyMail } from './read-reply.ts';
 
 /*
  * The thread that parses messages, one after the other. If a hostile message blocks the parser, the
@@ -13,8 +15,10 @@ yieldToEventLoop();
 // `MailReader` starts this thread with it.
 const reading = workerData as MailReading;
 
-port.on('message', (source: Uint8Array) => {
-  readMailMessage(source, reading).then(
+port.on('message', ({ source, replyMark }: ReadingOrder) => {
+  const read: Promise<MailMessage | ReplyMail> =
+    replyMark === null ? readMailMessage(source, reading) : readReplyMail(source, replyMark);
+  read.then(
     (message) => port.postMessage({ message }),
     (error: unknown) => port.postMessage({ refusal: String(error) }),
   );

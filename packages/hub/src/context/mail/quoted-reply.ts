@@ -1,3 +1,6 @@
+/** Begins our mails that a reply answers: what is above it is the answer. */
+export const REPLY_MARK = 'Reply above this line';
+
 const originalWords = [
   'original message',
   'original appointment',
@@ -24,6 +27,11 @@ const attributionEnd =
   /(?:wrote|writes|schrieb|geschrieben|a écrit|escribió|escreveu|ha scritto|schreef|写道|寫道|書きました|のメール|のメッセージ)[^\n]{0,200}[:：]\s*$/iu;
 const quotedLine = /^\s*>/;
 const signatureLine = /^-- ?$/;
+/** Some mail programs draw a line above what they quote. */
+const drawnLine = /^\s*[_-]{8,}\s*$/;
+/** Phones add such a line below what a person writes. */
+const deviceLine =
+  /^\s*(?:sent from (?:my|outlook)|get outlook for|von meinem .{1,40} gesendet|envoyé de mon)\b.*$/iu;
 /** Within how many lines of "From:" the header block of a quoted message has "Sent:". */
 const HEADER_BLOCK_LINES = 4;
 const ATTRIBUTION_LINES_MAX = 3;
@@ -41,6 +49,29 @@ export function trimQuotedReply(text: string): string {
   lines = trimSignature(lines);
   const trimmed = lines.join('\n').trim();
   return trimmed === '' ? text.trim() : trimmed;
+}
+
+/**
+ * Returns what the author of a reply wrote above the message that it answers, without the
+ * signature; empty if that is nothing.
+ *
+ * @param mark begins a line of ours, above all else in the message that is answered.
+ */
+export function textAboveQuote(text: string, mark: string): string {
+  const lines = text.replace(/\r\n?/g, '\n').split('\n');
+  const isQuote = (line: string) => quotedLine.test(line) || line.trimStart().startsWith(mark);
+  const quoteAt = lines.findIndex(isQuote);
+  const at = Math.min(findUnmarkedQuote(lines), quoteAt === -1 ? lines.length : quoteAt);
+  const above = lines.slice(0, at === lines.length ? at : trimAttribution(lines, at));
+  while (above.length > 0 && isAddedLine(above.at(-1))) above.pop();
+  // With a line before it, a signature is found that is all there is.
+  return trimSignature(['', ...above])
+    .join('\n')
+    .trim();
+}
+
+function isAddedLine(line = ''): boolean {
+  return isBlank(line) || drawnLine.test(line) || deviceLine.test(line);
 }
 
 /** Finds where a message that is quoted without marks begins; the end without such a message. */

@@ -1,5 +1,5 @@
 import { convert } from 'html-to-text';
-import PostalMime, { type Address, type Attachment } from 'postal-mime';
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { cutText } from '../data-policy.ts';
 import { redactSecrets } from '../redaction.ts';
 import { stripHidden } from '../untrusted-text.ts';
@@ -64,13 +64,9 @@ export async function readMailMessage(
   { redacts }: MailReading,
 ): Promise<MailMessage> {
   const redact = redacts ? redactSecrets : (text: string) => text;
-  const email = await PostalMime.parse(source, {
-    maxNestingDepth: PARTS_NESTED_MAX,
-    maxHeadersSize: HEADERS_BYTES_MAX,
-    maxRfc822NestingDepth: MESSAGES_NESTED_MAX,
-  });
+  const email = await parseMail(source, MESSAGES_NESTED_MAX);
   const isReply = email.inReplyTo !== undefined || email.references !== undefined;
-  const body = textOf(email.text, email.html);
+  const body = textOf(email);
   return {
     messageId: parseMessageId(email.messageId),
     from: redact(nameOf(email.from)),
@@ -85,7 +81,17 @@ export async function readMailMessage(
   };
 }
 
-function textOf(text: string | undefined, html: string | undefined): string {
+/** @throws when the message is nested too deeply or has too many headers. */
+export function parseMail(source: Uint8Array, messagesNestedMax: number): Promise<Email> {
+  return PostalMime.parse(source, {
+    maxNestingDepth: PARTS_NESTED_MAX,
+    maxHeadersSize: HEADERS_BYTES_MAX,
+    maxRfc822NestingDepth: messagesNestedMax,
+  });
+}
+
+/** The text of a message; that of its HTML, if it has no other. */
+export function textOf({ text, html }: Pick<Email, 'text' | 'html'>): string {
   if (text !== undefined && text.trim() !== '') return stripHidden(text);
   if (html === undefined) return '';
   // Cut here, because the library reports its own limit on standard error.

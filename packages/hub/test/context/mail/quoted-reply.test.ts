@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { trimQuotedReply } from '../../../src/context/mail/quoted-reply.ts';
+import {
+  REPLY_MARK,
+  textAboveQuote,
+  trimQuotedReply,
+} from '../../../src/context/mail/quoted-reply.ts';
 
 const replies: [what: string, text: string, trimmed: string][] = [
   ['nothing quoted', 'Hello.\n\nBye.', 'Hello.\n\nBye.'],
@@ -76,3 +80,34 @@ test('trimming adds no text and never leaves a text empty', () => {
     { numRuns: 500 },
   );
 });
+
+const ours = `${REPLY_MARK}.\n\nA job asks you\n\n“Go?”`;
+const quoted = ours.replaceAll(/^/gm, '> ');
+const attribution = 'On Tue, 3 Nov 2026 at 10:00, Signalbox <hub@acme.dev>\nwrote:';
+
+const answers: [what: string, text: string, above: string][] = [
+  ['a quote below', `Yes.\n\n${attribution}\n\n${quoted}\n`, 'Yes.'],
+  ['a quote without marks', `Yes.\nAll of it.\n\n${ours}`, 'Yes.\nAll of it.'],
+  [
+    'a header block below a line',
+    `Yes.\n\n____________\nFrom: Signalbox\nSent: Tuesday\n\n${ours}`,
+    'Yes.',
+  ],
+  ['a signature', `Yes.\n-- \nAda Lovelace\n\n${attribution}\n${quoted}`, 'Yes.'],
+  [
+    'the line of a phone',
+    `Yes.\n\nSent from my iPhone\n\n> On 3 Nov 2026, Signalbox wrote:\n>\n${quoted}`,
+    'Yes.',
+  ],
+  ['a sentence like it', `Sent from my desk.\nYes.\n\n${quoted}`, 'Sent from my desk.\nYes.'],
+  ['an answer below the quote', `${attribution}\n${quoted}\nYes.`, ''],
+  ['nothing but a quote', quoted, ''],
+  ['nothing but a signature', `-- \nAda Lovelace\n\n${attribution}\n${quoted}`, ''],
+  ['no quote', 'Yes.\r\n', 'Yes.'],
+];
+
+for (const [what, text, above] of answers) {
+  test(`of a reply with ${what} counts what is above our mail`, () => {
+    assert.equal(textAboveQuote(text, REPLY_MARK), above);
+  });
+}
