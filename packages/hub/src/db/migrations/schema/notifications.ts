@@ -46,5 +46,6 @@ export const notificationTables = [
   `CREATE UNIQUE INDEX notifications_once ON notifications
     (workspace_id, subject_id, event, channel_id)`,
   'CREATE INDEX notifications_due ON notifications (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX notifications_of_channel ON notifications (channel_id, created_at)',
   'CREATE INDEX notifications_by_age ON notifications (created_at)',
 ];
