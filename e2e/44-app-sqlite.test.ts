@@ -249,8 +249,8 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
 
 /*
  * These run in the worker. The headless Chromium of tests has no notifications, and no program
- * could touch a button of one: the worker gets the events that a browser sends. The test in Firefox sees
- * that a browser shows the message.
+ * could touch a button of one: the worker gets the events that a browser sends. The test in Firefox
+ * sees that a browser shows the message.
  */
 
 /** Keeps what the worker shows, and the address that it opens. */
