@@ -289,7 +289,9 @@ export function endSeen(
 ): Promise<number> {
   const { workspaceId: workspace_id, subjectId: subject_id, channelIds: channel_id } = about;
   const due = { event: 'decision' as const, state: 'waiting' as const, attempts: 0 };
-  const also = sql('turn_at <= ?', tx.nowMs);
+  // A channel that comes some minutes after the turn is not due yet, and not held either.
+  const isDue = '(due_at <= ? OR held_by IS NOT NULL)';
+  const also = sql(`turn_at <= ? AND ${isDue}`, tx.nowMs, tx.nowMs);
   const where = { workspace_id, subject_id, channel_id, ...due, also };
   const end = { state: 'seen' as const, due_at: null, failure: null, ended_at: tx.nowMs };
   return updateRows(tx, 'notifications', where, end);

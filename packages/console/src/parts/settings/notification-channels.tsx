@@ -187,6 +187,9 @@ function ChannelRow({ workspaceId, channel, isThisDevice, onChange }: ChannelRow
         `${kindWords[kind]} ${plainText(host)}`,
         events.length === 0 ? 'nothing' : events.map((event) => eventWords[event]).join(', '),
         events.includes('decision') && questionWords[channel.questions],
+        events.includes('decision') &&
+          channel.afterMinutes > 0 &&
+          `after ${channel.afterMinutes} min`,
         channel.showsText ? 'quotes questions' : 'title only',
         failure !== null && plainText(failure),
       ]}

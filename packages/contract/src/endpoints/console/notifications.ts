@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
+import { ASK_MINUTES_MAX } from '../repositories.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
 import { consoleRow } from './fields.ts';
 
@@ -68,11 +69,18 @@ const Questions = OneOf(channelQuestions, {
   description: 'The decisions that the channel tells of; risky are approvals and risks.',
 });
 
+const AfterMinutes = Integer(
+  0,
+  ASK_MINUTES_MAX,
+  'Minutes by which a decision comes later by this channel, if it is still open then.',
+);
+
 /** Where a person hears of what needs them. Secrets and the path of the URL never leave the hub. */
 export const NotificationChannel = Type.Object({
   channelId: Id('notificationChannel'),
   ...settingFields,
   questions: Questions,
+  afterMinutes: AfterMinutes,
   host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
@@ -147,6 +155,7 @@ const exampleChannel: NotificationChannel = {
   channelId: 'chn_1j78s1og0003qjivc1q2',
   ...exampleSettings,
   questions: 'all',
+  afterMinutes: 0,
   host: 'ntfy.acme.dev',
   failure: null,
   stoppedAt: null,
@@ -225,6 +234,7 @@ export const notificationChannels = {
       channelId: Type.Optional(Id('notificationChannel')),
       ...settingFields,
       questions: Defaulted(Questions, 'all'),
+      afterMinutes: Defaulted(AfterMinutes, 0),
       url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
       secret: Type.Optional(Text(1_000, { minLength: 1 })),
       keys: Type.Optional(

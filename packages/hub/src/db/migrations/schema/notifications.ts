@@ -10,6 +10,7 @@ export const notificationTables = [
     sealed_target TEXT,
     events TEXT NOT NULL,
     questions TEXT NOT NULL,
+    after_minutes INTEGER NOT NULL,
     shows_text INTEGER NOT NULL,
     failure TEXT,
     stopped_at BIGINT,
