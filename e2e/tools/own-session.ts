@@ -52,7 +52,13 @@ export async function startOwnSession(
   const line = `stty cols 160 rows 50; echo $$ > ${pidFile}; exec ${lines[tool]}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: clone,
-    env: { ...place.env, ...ownSettings(folder), SHELL: '/bin/sh', TERM: 'xterm-256color', ...more },
+    env: {
+      ...place.env,
+      ...ownSettings(folder),
+      SHELL: '/bin/sh',
+      TERM: 'xterm-256color',
+      ...more,
+    },
   });
   let output = '';
   let look = () => {};
