@@ -7,8 +7,8 @@ const { notificationChannels } = consoleEndpoints;
 
 test('a person reads what was sent by a channel, and sends what failed again with its id', async (t) => {
   const h = await startAskingJob(t);
-  const [{ channelId = '' } = {}] = await h.own();
-  const ref = { workspaceId: h.workspaceId, channelId };
+  const [phone] = await h.own();
+  const ref = { workspaceId: h.workspaceId, channelId: phone?.channelId ?? '' };
   const read = async () => (await h.ask(notificationChannels.messages, ref)).messages;
   const sendAgain = (notificationId = '') =>
     h.ask(notificationChannels.sendAgain, { ...ref, notificationId });
@@ -63,8 +63,8 @@ test('the id of a webhook stays when its message is sent again', async (t) => {
 
 test('what waits, was answered, or is of others is not sent again', async (t) => {
   const h = await startAskingJob(t);
-  const [{ channelId = '' } = {}] = await h.own();
-  const ref = { workspaceId: h.workspaceId, channelId };
+  const [phone] = await h.own();
+  const ref = { workspaceId: h.workspaceId, channelId: phone?.channelId ?? '' };
   const uncertaintyId = await h.raise();
   const [waiting] = (await h.ask(notificationChannels.messages, ref)).messages;
   const again = { ...ref, notificationId: waiting?.notificationId ?? '' };
