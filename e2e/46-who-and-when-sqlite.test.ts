@@ -130,6 +130,21 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     assert.deepEqual(await look('next'), []);
   });
 
+  it('sets another order for a single run', async () => {
+    await page.goto(`${home}/runs/${runId}`);
+    await page.getByText('As its repository says.').waitFor();
+    await page.getByRole('button', { name: 'Change the order' }).tap();
+    await page.getByLabel('First').selectOption('Ada Lovelace');
+    await page.getByRole('button', { name: 'Save the order' }).tap();
+    const order = page.getByRole('list', { name: 'Order' });
+    await order.waitFor();
+    assert.deepEqual(await order.getByRole('listitem').allInnerTexts(), ['Ada Lovelace']);
+    assert.deepEqual(await look('run-order'), []);
+    await page.getByRole('button', { name: 'Change the order' }).tap();
+    await page.getByRole('button', { name: 'Use the default' }).tap();
+    await page.getByText('As its repository says.').waitFor();
+  });
+
   it('passes over a person who is out of office, and members see it', async () => {
     await page.goto(`${home}/settings/notifications`);
     await page.getByLabel('Back on').fill('2020-02-02');

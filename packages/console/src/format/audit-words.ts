@@ -47,6 +47,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'queue.pause': 'paused the queue',
   'queue.resume': 'resumed the queue',
   'repository.update': 'changed a repository',
+  'run.set-ask-order': 'changed who is told of the questions of a run',
   'session.sign-in': 'signed in',
   'session.sign-in-failed': 'failed to sign in',
   'sign-in-link.create': 'created a link that signs in',

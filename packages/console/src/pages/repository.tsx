@@ -1,5 +1,5 @@
-import type { Repository } from '@signalbox/contract';
-import { useQuery } from '@tanstack/react-query';
+import type { AskOrder, Repository } from '@signalbox/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import {
   lastJobsQuery,
@@ -8,6 +8,7 @@ import {
   repositoryQuery,
   servingAgentsQuery,
 } from '../api/fleet-queries.ts';
+import { callHub } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
@@ -54,6 +55,12 @@ export function RepositoryPage() {
 }
 
 function RepositoryView({ repo }: { repo: Repository }) {
+  const { workspaceId, remoteUrlHash } = repo;
+  const client = useQueryClient();
+  const saveOrder = async (askOrder: AskOrder | null) => {
+    await callHub('repositories', 'upsert', { workspaceId, remoteUrlHash, askOrder });
+    await client.invalidateQueries({ queryKey: ['repositories', workspaceId] });
+  };
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-3">
@@ -75,7 +82,11 @@ function RepositoryView({ repo }: { repo: Repository }) {
         <LastJobs repo={repo} />
         <div className="grid min-w-0 gap-4">
           <ServingAgents repo={repo} />
-          <AskOrderPanel repo={repo} />
+          <AskOrderPanel
+            askOrder={repo.askOrder}
+            byDefault="The person who enqueued the job. If that person has no channel, every member with one."
+            onSave={saveOrder}
+          />
           <Panel title="Details">
             <Facts
               rows={[

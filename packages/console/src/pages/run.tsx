@@ -1,5 +1,5 @@
-import type { RunJob } from '@signalbox/contract';
-import { useQuery } from '@tanstack/react-query';
+import type { AskOrder, RunJob } from '@signalbox/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import {
   type RunOverview,
@@ -7,6 +7,7 @@ import {
   runGraphQuery,
   runQuery,
 } from '../api/fleet-queries.ts';
+import { callHub } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
 import { commandName } from '../format/command-name.ts';
 import { answerLine } from '../format/resolution-words.ts';
@@ -16,6 +17,7 @@ import { Command, CopyId } from '../parts/form/copy-button.tsx';
 import { BackLink, innerLinkClasses } from '../parts/page/page-parts.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
 import { UrlTabs } from '../parts/page/tabs.tsx';
+import { AskOrderPanel } from '../parts/record/ask-order-panel.tsx';
 import { Facts, Panel } from '../parts/record/facts.tsx';
 import { useRepositoryLabels } from '../parts/record/repository-labels.ts';
 import { RunActions } from '../parts/record/run-actions.tsx';
@@ -257,7 +259,22 @@ function Packs({ overview: { packs } }: { overview: RunOverview }) {
   );
 }
 
-function RunFacts({ overview: { run, usage } }: { overview: RunOverview }) {
+function RunOrder({ overview: { run } }: { overview: RunOverview }) {
+  const { workspaceId, runId } = run;
+  const client = useQueryClient();
+  const save = async (askOrder: AskOrder | null) => {
+    // The call names the status, which a job may have changed meanwhile.
+    const { status } = (await callHub('runs', 'get', { workspaceId, runId })).run;
+    await callHub('runs', 'upsertV2', { workspaceId, runId, status, askOrder });
+    await client.invalidateQueries({ queryKey: ['runs', workspaceId] });
+  };
+  return (
+    <AskOrderPanel askOrder={run.askOrder} byDefault="As its repository says." onSave={save} />
+  );
+}
+
+function RunFacts({ overview }: { overview: RunOverview }) {
+  const { run, usage } = overview;
   const { membership } = workspace.useRouteContext();
   const label = useRepositoryLabels(membership.workspaceId, [run.repoId]).get(run.repoId);
   return (
@@ -273,6 +290,7 @@ function RunFacts({ overview: { run, usage } }: { overview: RunOverview }) {
         )}
         <p className="text-xs text-muted">{costNote(usage)}</p>
       </Panel>
+      <RunOrder overview={overview} />
       <Panel title="Details">
         <Facts
           rows={[

@@ -28,7 +28,7 @@ export const ASK_PLACES_MAX = 10;
 /** The maximum of `minutes`: a message is given up a day after its turn has come. */
 export const ASK_MINUTES_MAX = 720;
 
-/** Who is told of the questions of a repository, one after the other. */
+/** Who is told of the questions of a repository or a run, one after the other. */
 export const AskOrder = Type.Object({
   personIds: Type.Array(Nullable(Id('person')), {
     minItems: 1,

@@ -18,6 +18,7 @@ import {
 import { exampleIds } from './example-ids.ts';
 import { JobCounts } from './job-counts.ts';
 import { Job } from './job-schemas.ts';
+import { AskOrder } from './repositories.ts';
 
 /** Jobs of a run that its sums are made from. */
 export const RUN_JOBS_MAX = 10_000;
@@ -68,6 +69,7 @@ export const Run = Type.Object(
     currentMilestone: Nullable(Milestone),
     runStatePath: Nullable(RunStatePath),
     blockedByDecisionRequestId: Nullable(Id('decisionRequest')),
+    askOrder: Nullable(AskOrder),
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
   },
@@ -139,6 +141,7 @@ const writtenFields = {
   blockedByDecisionRequestId: Type.Optional(
     Nullable(Id('decisionRequest', 'The decision request that blocks the run. Null clears it.')),
   ),
+  askOrder: Type.Optional(Nullable(AskOrder)),
 } as const;
 
 export const exampleRun: Run = {
@@ -152,6 +155,7 @@ export const exampleRun: Run = {
   currentMilestone: 'implementation',
   runStatePath: '.runs/health-check-2026-11.json',
   blockedByDecisionRequestId: null,
+  askOrder: null,
   createdAt: '2026-11-02T09:00:00.000Z',
   updatedAt: '2026-11-02T09:05:00.000Z',
 };
@@ -173,8 +177,9 @@ export const runs = {
     summary: 'Create or update a run by its reference',
     description:
       'Finds the run by workspace, repository and runRef, or creates it. Absent fields of an ' +
-      'existing run do not change. A job token changes currentMilestone and runStatePath of the ' +
-      'run of its job; other fields must be as they are.',
+      'existing run do not change. askOrder says who is told of its questions, before that of the ' +
+      'repository; only people set it, to members of the workspace. A job token changes ' +
+      'currentMilestone and runStatePath of the run of its job; other fields must be as they are.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       repoId: Id('repository'),
@@ -220,7 +225,8 @@ export const runs = {
     jobToken: 'own-run',
     summary: 'Update a run by its id',
     description:
-      'Never creates a run. Absent fields do not change. A job token changes currentMilestone and ' +
+      'Never creates a run. Absent fields do not change, and askOrder is as in version 1. A job ' +
+      'token changes currentMilestone and ' +
       'runStatePath of the run of its job; other fields must be as they are.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run'), ...writtenFields }),
     response: Ok({ runId: Id('run'), run: Run }),

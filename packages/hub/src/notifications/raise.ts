@@ -27,6 +27,7 @@ type ChannelEvent = NotificationRow['event'];
 interface AskedDecision {
   workspace_id: string;
   repo_id: string | null;
+  run_id: string | null;
   uncertainty_id: string;
   job_id: string | null;
   prompt: string;

@@ -4,6 +4,7 @@ import type { Reader, Tx } from '../db/engine.ts';
 import { readOutOfOffice } from '../people/store.ts';
 import { askOrderOf } from '../repositories/ask-order.ts';
 import { readRepository } from '../repositories/store.ts';
+import { readRun } from '../runs/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
 import {
@@ -25,25 +26,27 @@ export interface Turn {
 interface Asked {
   workspace_id: string;
   repo_id: string | null;
+  run_id: string | null;
   requested_by: string | null;
 }
 
 /**
- * Whose turn comes when, of the persons with channels for a question: in the order of the
- * repository, or else the person who enqueued the job, or all when that person cannot be told; and
- * then the owners.
+ * Whose turn comes when, of the persons with channels for a question: in the order of the run, or
+ * else of the repository, or else the person who enqueued the job, or all when that person cannot
+ * be told; and then the owners.
  */
 export async function planTurns(
   tx: Tx,
-  { workspace_id: workspaceId, repo_id: repoId, requested_by: requester }: Asked,
+  { workspace_id: workspaceId, repo_id: repoId, run_id: runId, requested_by: requester }: Asked,
   channels: readonly ChannelRow[],
   absences: Absences,
 ): Promise<Turn[]> {
-  const [workspace, repository] = await Promise.all([
+  const [workspace, repository, run] = await Promise.all([
     readWorkspace(tx, workspaceId),
     repoId === null ? undefined : readRepository(tx, workspaceId, repoId),
+    runId === null ? undefined : readRun(tx, workspaceId, runId),
   ]);
-  const order = repository === undefined ? null : askOrderOf(repository);
+  const [order = null] = [run, repository].flatMap((row) => (row && askOrderOf(row)) ?? []);
   const places = new Set(order?.personIds.map((personId) => personId ?? requester));
   const listed = [...places]
     .map((personId) => channels.filter(({ person_id }) => person_id === personId))

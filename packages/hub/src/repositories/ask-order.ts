@@ -5,9 +5,9 @@ import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import type { RepositoryRow } from './store.ts';
 
-/** Who is told of the questions of a repository; null: the default of the workspace. */
+/** Who is told of the questions of a repository or a run; null: neither says so. */
 export function askOrderOf({ ask_order: text }: Pick<RepositoryRow, 'ask_order'>): AskOrder | null {
-  // Written by `upsertRepository`.
+  // Written by `checkAskOrder`.
   return text === null ? null : (JSON.parse(text) as AskOrder);
 }
 

@@ -35,6 +35,7 @@ export async function ensureRun(
     title,
     goal,
     blocked_by_decision_request_id: null,
+    ask_order: null,
     created_at: tx.nowMs,
     updated_at: tx.nowMs,
   };

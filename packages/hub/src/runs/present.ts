@@ -1,5 +1,6 @@
 import type { Run } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
+import { askOrderOf } from '../repositories/ask-order.ts';
 import type { RunRow } from './store.ts';
 
 /** A run as it is on the wire. */
@@ -15,6 +16,7 @@ export function presentRun(row: RunRow): Run {
     currentMilestone: row.current_milestone,
     runStatePath: row.run_state_path,
     blockedByDecisionRequestId: row.blocked_by_decision_request_id,
+    askOrder: askOrderOf(row),
     createdAt: timestampOf(row.created_at),
     updatedAt: timestampOf(row.updated_at),
   };

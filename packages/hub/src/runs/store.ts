@@ -43,6 +43,7 @@ export type RunChanges = Partial<
     | 'title'
     | 'goal'
     | 'blocked_by_decision_request_id'
+    | 'ask_order'
   >
 >;
 

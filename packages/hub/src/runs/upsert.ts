@@ -1,8 +1,10 @@
 import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
+import { appendAudit } from '../audit/append.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
+import { askOrderOf, checkAskOrder } from '../repositories/ask-order.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { recordMilestone } from './milestones.ts';
 import { mayChangeRun, mayWriteRun } from './policy.ts';
@@ -61,7 +63,7 @@ export function upsertRunByRef(
  * Creates or updates a run by its reference within a transaction.
  *
  * @throws HubError REPO_NOT_FOUND, UNCERTAINTY_NOT_FOUND; NOT_ALLOWED for the token of a job of
- *   another run, and for what a job token may not change.
+ *   another run, and for what a job token may not change; as `checkAskOrder` throws.
  */
 async function saveRun(
   deps: RunDeps,
@@ -75,7 +77,7 @@ async function saveRun(
   if (!mayWriteRun(principal, known)) {
     throw new HubError('NOT_ALLOWED', 'A job token may only write the run of its own job.');
   }
-  const changes = await makeChanges(deps, tx, input);
+  const changes = await makeChanges(deps, tx, principal, input);
   const row: RunRow = {
     workspace_id: workspaceId,
     run_id: deps.ids('run'),
@@ -87,6 +89,7 @@ async function saveRun(
     title: null,
     goal: null,
     blocked_by_decision_request_id: null,
+    ask_order: null,
     created_at: tx.nowMs,
     updated_at: tx.nowMs,
     ...changes,
@@ -94,6 +97,7 @@ async function saveRun(
   // If two requests create the run at once, one inserts it and the other one updates it.
   if (known === undefined && (await insertRun(tx, row)).added) {
     await recordMilestone(tx, row);
+    await auditOrder(tx, principal, null, row);
     return { row, created: true };
   }
   const existing = known ?? (await readRunByRef(tx, workspaceId, repoId, runRef));
@@ -116,7 +120,7 @@ export function updateRunById(
   const { workspaceId, runId } = input;
   return deps.database.write(workspaceId, async (tx) => {
     const row = await requireRun(tx, workspaceId, runId);
-    return changeRun(tx, principal, row, await makeChanges(deps, tx, input));
+    return changeRun(tx, principal, row, await makeChanges(deps, tx, principal, input));
   });
 }
 
@@ -135,7 +139,22 @@ async function changeRun(
   await updateRun(tx, row, changes);
   const changed = { ...row, ...changes, updated_at: tx.nowMs };
   await recordMilestone(tx, changed);
+  await auditOrder(tx, principal, row.ask_order, changed);
   return changed;
+}
+
+/** Records a changed order of those who are told of questions. */
+async function auditOrder(
+  tx: Tx,
+  principal: Principal,
+  before: RunRow['ask_order'],
+  row: RunRow,
+): Promise<void> {
+  if (row.ask_order === before) return;
+  const { workspace_id: workspaceId, run_id: subject } = row;
+  const { principalId: actor } = principal;
+  const data = { askOrder: askOrderOf(row) };
+  await appendAudit(tx, { workspaceId, actor, action: 'run.set-ask-order', subject, data });
 }
 
 /** @throws HubError RUN_NOT_FOUND, the same for unknown and foreign ids. */
@@ -153,6 +172,7 @@ export async function requireRun(
 async function makeChanges(
   { hasDecisionRequest }: RunDeps,
   tx: Tx,
+  principal: Principal,
   input: UpdateInput | UpsertByRefInput,
 ): Promise<RunChanges> {
   const { blockedByDecisionRequestId: decisionRequestId } = input;
@@ -169,5 +189,8 @@ async function makeChanges(
     ...(input.title !== undefined && { title: input.title }),
     ...(input.goal !== undefined && { goal: input.goal }),
     ...(decisionRequestId !== undefined && { blocked_by_decision_request_id: decisionRequestId }),
+    ...(input.askOrder !== undefined && {
+      ask_order: await checkAskOrder(tx, principal, input.workspaceId, input.askOrder),
+    }),
   };
 }

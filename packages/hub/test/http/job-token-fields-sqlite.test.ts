@@ -33,6 +33,7 @@ type Judgement = 'own' | 'chosen' | 'claim' | { refused: readonly unknown[]; cod
 const never = (...refused: readonly unknown[]): Judgement => ({ refused, code: 'NOT_ALLOWED' });
 const logFields = { jobId: 'own', attempt: 'chosen' } as const;
 const runChanges = {
+  askOrder: never(null, { personIds: [null], minutes: 5 }),
   status: never('done', 'a status of its own'),
   currentMilestone: 'claim',
   runStatePath: 'claim',

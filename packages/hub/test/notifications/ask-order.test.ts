@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { updateRole } from '../../src/access/store.ts';
 import type { NotificationRow } from '../../src/notifications/store.ts';
 import { type Absences, passOver } from '../../src/notifications/turns.ts';
-import { MINUTE_MS, startAskingJob } from '../support/outbox-world.ts';
+import { MINUTE_MS, question, startAskingJob } from '../support/outbox-world.ts';
+import { listAudit } from '../support/people.ts';
 
 const { notifications } = consoleEndpoints;
 
@@ -215,6 +216,35 @@ test('who has left before the question has no place in it', async (t) => {
   await h.leave(h.ids.linus);
   await h.raise();
   assert.deepEqual(await h.sendAll(), ['grace']);
+});
+
+test('the order of a run comes before that of its repository, and only people set it', async (t) => {
+  const h = await startTeam(t);
+  const { workspaceId, runId } = h;
+  const { linus, grace } = h.ids;
+  const set = { workspaceId, runId, status: 'in_progress' };
+  const askOrder = { personIds: [linus], minutes: 5 };
+  await h.refuse(endpoints.runs.upsertV2, { ...set, askOrder }, 'NOT_ALLOWED');
+  await h.order([grace]);
+  const { run } = await h.ask(endpoints.runs.upsertV2, { ...set, askOrder });
+  assert.deepEqual(run.askOrder, askOrder);
+  const asked = { workspaceId, runId, ...question };
+  await h.call(endpoints.uncertainties.createWithAutoPromotion, asked);
+  assert.deepEqual(await h.sendAll(), ['linus']);
+  await h.ask(endpoints.runs.upsertV2, set);
+  await h.raise();
+  assert.deepEqual(await h.sendAll(), ['linus', 'grace']);
+  await h.ask(endpoints.runs.upsertV2, { ...set, askOrder: null });
+  await h.call(endpoints.uncertainties.createWithAutoPromotion, { ...asked, prompt: 'Now?' });
+  assert.deepEqual(await h.sendAll(), ['linus', 'grace', 'grace']);
+  const audit = (await listAudit(h.hub, workspaceId)).filter(({ subject }) => subject === runId);
+  assert.deepEqual(
+    audit.map(({ action, data }) => [action, JSON.parse(data).askOrder]),
+    [
+      ['run.set-ask-order', askOrder],
+      ['run.set-ask-order', null],
+    ],
+  );
 });
 
 test('an order of strangers, doubles or programs is refused', async (t) => {

@@ -9,7 +9,7 @@ export const rowLinkClasses =
 
 /** Classes of a link within a row that another link covers. */
 export const innerLinkClasses =
-  'relative inline-flex h-6 min-w-0 max-w-full items-center text-ink underline-offset-2 hover:underline pointer-coarse:h-11';
+  'relative inline-flex h-6 min-w-6 max-w-full items-center text-ink underline-offset-2 hover:underline pointer-coarse:h-11';
 
 /** A page with a heading and a note. */
 export function ListPage({

@@ -23,7 +23,7 @@ interface AskOrderDialogProps {
   onClose: () => void;
 }
 
-/** Changes who is told of the questions of a repository. */
+/** Changes who is told of the questions of a repository or a run. */
 export function AskOrderDialog(props: AskOrderDialogProps) {
   const { askOrder, members, isWhole, onSave, onClose } = props;
   const isMember = (place: string) =>

@@ -1,8 +1,7 @@
-import type { AskOrder, Member, Repository } from '@signalbox/contract';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { AskOrder, Member } from '@signalbox/contract';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { callHub } from '../../api/hub-call.ts';
 import { membersQuery, workspaceSettingsQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { ActionButton, viewerReason } from '../form/action-button.tsx';
@@ -12,25 +11,27 @@ import { Panel } from './facts.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
-/** Who is told of the questions of a repository, in which order. */
-export function AskOrderPanel({ repo }: { repo: Repository }) {
+interface AskOrderPanelProps {
+  askOrder: AskOrder | null;
+  /** Who is told without an order. */
+  byDefault: string;
+  onSave: (next: AskOrder | null) => Promise<void>;
+}
+
+/** Who is told of the questions of a repository or a run, in which order. */
+export function AskOrderPanel({ askOrder, byDefault, onSave }: AskOrderPanelProps) {
   const { membership } = workspace.useRouteContext();
   const { workspaceId } = membership;
-  const client = useQueryClient();
   const members = useQuery(membersQuery(workspaceId));
   const settings = useQuery(workspaceSettingsQuery(workspaceId));
   const [isChanging, setChanging] = useState(false);
-  const { askOrder, remoteUrlHash } = repo;
-  const save = async (next: AskOrder | null) => {
-    await callHub('repositories', 'upsert', { workspaceId, remoteUrlHash, askOrder: next });
-    await client.invalidateQueries({ queryKey: ['repositories', workspaceId] });
-  };
   const known = members.data?.members;
   const isWhole = members.data?.nextCursor === null;
   return (
     <Panel title="Who is told of questions">
       <ReadFailure read={members} />
-      {known && <Order askOrder={askOrder} members={known} isWhole={isWhole} />}
+      {askOrder === null && <p className="text-sm">{byDefault}</p>}
+      {known && askOrder && <Order askOrder={askOrder} members={known} isWhole={isWhole} />}
       {settings.data && (
         <p className="text-sm text-muted">
           {ownersWords(settings.data.attention.askOwnersAfterMinutes)}
@@ -48,7 +49,7 @@ export function AskOrderPanel({ repo }: { repo: Repository }) {
           askOrder={askOrder}
           members={known}
           isWhole={isWhole}
-          onSave={save}
+          onSave={onSave}
           onClose={() => setChanging(false)}
         />
       )}
@@ -57,19 +58,12 @@ export function AskOrderPanel({ repo }: { repo: Repository }) {
 }
 
 interface OrderProps {
-  askOrder: AskOrder | null;
+  askOrder: AskOrder;
   members: readonly Member[];
   isWhole: boolean;
 }
 
 function Order({ askOrder, members, isWhole }: OrderProps) {
-  if (askOrder === null) {
-    return (
-      <p className="text-sm">
-        The person who enqueued the job. If that person has no channel, every member with one.
-      </p>
-    );
-  }
   const { personIds, minutes } = askOrder;
   return (
     <>

@@ -89,7 +89,7 @@ export const allColumns = checked({
     sent_in_job_id, answer, fate, resolved_at, resolved_by_id, resolved_by_name`,
   run_milestones: 'workspace_id, run_id, seq, milestone, status, at',
   runs: `workspace_id, run_id, repo_id, run_ref, status, current_milestone, run_state_path, title,
-    goal, blocked_by_decision_request_id, created_at, updated_at`,
+    goal, blocked_by_decision_request_id, ask_order, created_at, updated_at`,
   sessions: `session_id, session_hash, person_id, created_at, last_seen_at, confirmed_at,
     expires_at, address, user_agent, revoked_at`,
   token_repositories: 'workspace_id, token_id, repo_id',

@@ -223,6 +223,8 @@ export interface RunsTable {
   title: string | null;
   goal: string | null;
   blocked_by_decision_request_id: string | null;
+  /** JSON `AskOrder`; null: that of the repository. */
+  ask_order: string | null;
   created_at: number;
   updated_at: number;
 }

@@ -112,6 +112,7 @@ export const jobTables: readonly (string | Record<EngineName, string>)[] = [
     title TEXT,
     goal TEXT,
     blocked_by_decision_request_id TEXT,
+    ask_order TEXT,
     PRIMARY KEY (workspace_id, run_id),
     UNIQUE (workspace_id, repo_id, run_ref)
   ) WITHOUT ROWID`,
