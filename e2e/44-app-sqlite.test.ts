@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
@@ -16,8 +15,6 @@ import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const phone: VisitOptions = {
   ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
@@ -43,7 +40,6 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
   let uncertaintyId: string;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     [port] = await findFreePorts(1);
     hub = await startHubProcess({ dataDir, port: Number(port) });
     ada = await makeOwner(hub);
@@ -71,11 +67,7 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
     await hub?.stop();
   });
 
-  const look = (view: string) =>
-    auditSchemes(page, `app-${view}-360`, async (name) => {
-      if (pictureDir === undefined) return;
-      await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
-    });
+  const look = (view: string) => auditSchemes(page, `app-${view}-360`);
 
   it('says why a browser cannot notify, and what to do', async () => {
     await page.goto(settingsPath);
