@@ -11,6 +11,7 @@ import { startNtfy } from './ntfy-receiver.ts';
 import { auditWidths } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { SlackServer } from './slack-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
@@ -24,6 +25,7 @@ const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 describe('notifications, in a browser', { skip: browserMissing }, () => {
   const folder = makeTempDir({ after });
   let receiver: Awaited<ReturnType<typeof startNtfy>>;
+  let slack: SlackServer;
   let hub: HubProcess;
   let ada: SignedIn;
   let client: Client;
@@ -39,7 +41,8 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
       SVC_SMTP_URL: 'smtp://127.0.0.1:9',
       SVC_MAIL_FROM: 'signalbox@acme.dev',
     };
-    const env = { ...mail, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
+    slack = await SlackServer.start();
+    const env = { ...mail, ...slack.env, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
     hub = await startHubProcess({ dataDir, env });
     ada = await makeOwner(hub);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
@@ -63,6 +66,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await visit?.context.close();
     await hub?.stop();
     receiver?.server.close();
+    slack?.close();
   });
 
   const look = (view: string) => auditWidths(page, `notifications-${view}`);
@@ -140,6 +144,25 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await messages.getByRole('button', { name: 'Send again: “Which port?”' }).tap();
     await page.getByText('Its question is not open any more.').waitFor();
     await messages.getByRole('button', { name: 'Close' }).tap();
+  });
+
+  it('connects an account of Slack by a code', async () => {
+    await page.goto(settingsPath);
+    await page.getByRole('button', { name: 'Connect Slack' }).tap();
+    const command = page.getByText('/signalbox connect ');
+    const words = ((await command.textContent()) ?? '').replace('/signalbox ', '');
+    assert.deepEqual(await look('slack'), []);
+    await slack.until(() => slack.connections === 1);
+    const { payload } = await slack.deliver('slash_commands', slack.command('U0ADA', words));
+    assert.match(String(payload.text), /^Connected: you are Ada Lovelace/);
+    await page.getByRole('button', { name: 'I have copied it' }).tap();
+    await page.getByText('Slack, to u0ada in acme').waitFor();
+    await page.getByRole('button', { name: 'Test Slack' }).tap();
+    await page.getByText('Slack took the message').waitFor();
+    assert.ok(await slack.message('U0ADA', 'Signalbox reaches you'));
+    await page.getByRole('button', { name: 'Remove Slack' }).tap();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
+    await page.getByText('Slack, to u0ada in acme').waitFor({ state: 'detached' });
   });
 
   it('keeps quiet hours in the time zone of the browser, and ends them', async () => {

@@ -14,6 +14,7 @@ import {
   checkMail,
   checkObjectStore,
   checkReplies,
+  checkSlack,
   checkSmtp,
   checkTls,
 } from './check-network.ts';
@@ -39,6 +40,7 @@ export async function diagnose(config: Config, place: { isPublic: boolean }): Pr
     await check('Objects', () => checkObjectStore(config)),
     await check('Sending', () => checkSmtp(config)),
     await check('Replies', () => checkReplies(config)),
+    await check('Slack', () => checkSlack(config)),
   ];
 }
 

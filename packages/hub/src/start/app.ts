@@ -42,8 +42,8 @@ import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
 import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
-import type { ReplyDeps, ReplyOutcome } from '../notifications/answer-reply.ts';
 import {
+  editReopened,
   notifyOfCompletion,
   notifyOfDecision,
   passOnOfMember,
@@ -51,7 +51,7 @@ import {
   settleDecision,
 } from '../notifications/raise.ts';
 import { bindNotificationRoutes } from '../notifications/routes.ts';
-import { NotificationSender } from '../notifications/sender.ts';
+import type { NotificationSender } from '../notifications/sender.ts';
 import { bindOauthRoutes } from '../oauth/routes.ts';
 import { firstOwnerUrl, issueFirstOwnerLink } from '../people/create-first-owner.ts';
 import { FailedSignIns } from '../people/failed-sign-ins.ts';
@@ -68,6 +68,8 @@ import { bindReviewRoutes } from '../review/routes.ts';
 import { sendComments } from '../review/send.ts';
 import { countOpenThreads } from '../review/store.ts';
 import { bindRunRoutes } from '../runs/routes.ts';
+import type { SlackDeps } from '../slack/deps.ts';
+import { bindSlackRoutes } from '../slack/routes.ts';
 import { TokenCache } from '../tokens/cache.ts';
 import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from '../tokens/revoke.ts';
 import { bindTokenRoutes } from '../tokens/routes.ts';
@@ -92,6 +94,7 @@ import type { Hooks } from './hooks.ts';
 import type { HubDeps } from './hub-deps.ts';
 import { type HubOptions, type OpenedHub, openHub } from './hub-opening.ts';
 import { enterHubs } from './hub-start.ts';
+import { createMessages } from './messages.ts';
 
 /** Longer than a load balancer takes to notice: two checks, a second apart. */
 const DRAIN_MS = 3_000;
@@ -117,6 +120,7 @@ export const hooks: Hooks = {
   onMemberLeft: [passOnOfMember],
   onDecisionRequested: [offerDecisionDraft, notifyOfDecision],
   onDecisionResolved: [settleDecision],
+  onDecisionReopened: [editReopened],
 };
 
 export interface Hub {
@@ -203,8 +207,9 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const accessWatch = createAccessWatch(parts, server.log);
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
-  const notifications = createSender(parts, config, address, server.log);
-  bindRoutes(server, options, { ...parts, ...watches, uploads, notifications, address });
+  const messages = createMessages(deps, config, address, server.log);
+  const { socket } = messages;
+  bindRoutes(server, options, { ...parts, ...watches, ...messages, uploads, address });
   server.addHook('preClose', async () => endWaits(parts));
   const endUse = () => {
     draining.isDraining = true;
@@ -216,16 +221,12 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
   const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
-  const replies = createReplies(parts, config, address);
-  const onReply = (outcome: ReplyOutcome) => logReply(server.log, outcome);
-  const loops = createLoops(
-    { deps, uploads, archive, notifications, replies, onReply },
-    onLoopError,
-  );
+  const loops = createLoops({ deps, uploads, archive, ...messages }, onLoopError);
 
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     endWaits(parts);
+    await socket?.stop();
     await server.close();
     await port.close();
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
@@ -257,6 +258,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       if (group.hints !== null) missedHints.start();
       parts.feed.joined();
       signInLoop.start();
+      socket?.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);
       return { address: place.address, firstOwnerUrl: link };
@@ -267,35 +269,6 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       return stopped;
     },
   };
-}
-
-function createSender(
-  { deps }: HubParts,
-  { allowPrivateHosts: allowed, smtp, replyMailbox }: Config,
-  address: { readonly baseUrl: string },
-  log: FastifyBaseLogger,
-): NotificationSender {
-  const takesReplies = replyMailbox !== null;
-  return new NotificationSender(
-    { ...deps, allowed, smtp, takesReplies, baseUrl: () => address.baseUrl },
-    (error) => log.error({ err: error }, 'A notification could not be sent.'),
-  );
-}
-
-function createReplies(
-  { deps }: HubParts,
-  { smtp, replyMailbox: mailbox }: Config,
-  address: { readonly baseUrl: string },
-): ReplyDeps | null {
-  if (smtp === null || mailbox === null) return null;
-  return { ...deps, smtp, mailbox, baseUrl: () => address.baseUrl };
-}
-
-/** Says what became of a reply, without its text and its sender. */
-function logReply(log: FastifyBaseLogger, outcome: ReplyOutcome): void {
-  const { kind } = outcome;
-  const reason = kind === 'ignored' ? outcome.reason : undefined;
-  log.info({ kind, reason }, 'A reply by mail was read.');
 }
 
 /** Answers requests on the port, which has only said until now that the hub starts. */
@@ -417,6 +390,7 @@ interface RouteParts extends HubParts {
   failedSignIns: FailedSignIns;
   uploads: UploadDeps;
   notifications: NotificationSender;
+  slack: SlackDeps | null;
   readiness: Readiness;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -474,7 +448,9 @@ function bindRoutes(
   bindReviewRoutes(api, uploads);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
-  bindNotificationRoutes(api, { ...deps, notifications, smtp: config.smtp });
+  const { smtp, slack: slackApp } = config;
+  bindNotificationRoutes(api, { ...deps, notifications, smtp, slack: slackApp });
+  bindSlackRoutes(api, deps, parts.slack);
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });

@@ -14,16 +14,18 @@ import {
   readPrivateHosts,
   readRate,
   readReplyMailbox,
-  readS3Bucket,
-  readS3Endpoint,
+  readS3,
   readSecretFile,
   readSecretKey,
   readSecrets,
   readSessions,
+  readSlackApp,
   readSmtp,
   readTrustedProxies,
   readWorkspaceCreation,
+  type S3Config,
   SettingError,
+  type SlackApp,
   type SmtpServer,
   userDataDir,
   type WorkspaceCreation,
@@ -195,6 +197,39 @@ export const settings = {
       'The name with which the server of the mailbox begins Authentication-Results (RFC 8601), as ' +
       'in mx.acme.dev. It must remove such headers that come from outside.',
   },
+  slackBotToken: {
+    env: 'SVC_SLACK_BOT_TOKEN',
+    flag: 'slack-bot-token',
+    default: '',
+    description:
+      'Bot token of the hub’s app in Slack (xoxb-…), which sends people direct messages. With it ' +
+      'goes one of the next two settings.',
+    secret: true,
+  },
+  slackAppToken: {
+    env: 'SVC_SLACK_APP_TOKEN',
+    flag: 'slack-app-token',
+    default: '',
+    description:
+      'App-level token (xapp-…) with the scope connections:write, for Socket Mode: the hub ' +
+      'connects to Slack, so it needs no public address.',
+    secret: true,
+  },
+  slackSigningSecret: {
+    env: 'SVC_SLACK_SIGNING_SECRET',
+    flag: 'slack-signing-secret',
+    default: '',
+    description:
+      'Signing secret of the app, when Slack sends to the hub instead, at /slack/interactions and ' +
+      '/slack/commands; two, separated by a comma, during a rotation.',
+    secret: true,
+  },
+  slackApiUrl: {
+    env: 'SVC_SLACK_API_URL',
+    flag: 'slack-api-url',
+    default: 'https://slack.com/api/',
+    description: 'Address of Slack’s Web API; GovSlack has https://slack-gov.com/api/.',
+  },
   s3Endpoint: {
     env: 'SVC_S3_ENDPOINT',
     flag: 's3-endpoint',
@@ -343,6 +378,8 @@ export interface Config {
   smtp: SmtpServer | null;
   /** Null: replies to mails are not read. */
   replyMailbox: ReplyMailbox | null;
+  /** Null: no person is told by an app of Slack. */
+  slack: SlackApp | null;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
   /** Bytes of all uploads of a workspace, and of those of a job. */
@@ -358,18 +395,6 @@ export interface Config {
   archiveJobs: boolean;
   workspaceCreation: WorkspaceCreation;
   logLevel: LogLevel;
-}
-
-/** An S3-compatible object store and its credentials. */
-export interface S3Config {
-  /** Origin of the store's API. */
-  endpoint: string;
-  bucket: string;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  /** true: `endpoint/bucket/key`; false: `bucket.endpoint/key`. */
-  forcePathStyle: boolean;
 }
 
 /**
@@ -414,7 +439,13 @@ export function readConfig(
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     smtp,
     replyMailbox: readReplyMailbox(read('imapUrl'), read('mailAuthId'), smtp),
-    s3: readS3(read),
+    slack: readSlackApp({
+      botToken: read('slackBotToken'),
+      appToken: read('slackAppToken'),
+      signingSecrets: readSecrets(settings.slackSigningSecret.env, read('slackSigningSecret')),
+      apiUrl: read('slackApiUrl'),
+    }),
+    s3: readS3(read, readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle'))),
     uploadWorkspaceBytes: readBytes(
       settings.uploadWorkspaceBytes.env,
       read('uploadWorkspaceBytes'),
@@ -440,27 +471,6 @@ export function findUnknownSettings(env: Readonly<Record<string, string | undefi
     if (setting.secret === true) known.add(setting.env + FILE_SUFFIX);
   }
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
-}
-
-/** All of them or none: a hub with half of them would accept uploads that it cannot store. */
-function readS3(read: (name: SettingName) => string): S3Config | null {
-  const required = ['s3Endpoint', 's3Bucket', 's3AccessKeyId', 's3SecretAccessKey'] as const;
-  const missing = required.filter((name) => read(name) === '');
-  if (missing.length === required.length) return null;
-  if (missing.length > 0) {
-    const names = missing.map((name) => settings[name].env).join(' and ');
-    throw new SettingError(
-      `${names} must be set as well for an S3 store: set all of them or none.`,
-    );
-  }
-  return {
-    endpoint: readS3Endpoint(read('s3Endpoint')),
-    bucket: readS3Bucket(read('s3Bucket')),
-    region: read('s3Region'),
-    accessKeyId: read('s3AccessKeyId'),
-    secretAccessKey: read('s3SecretAccessKey'),
-    forcePathStyle: readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle')),
-  };
 }
 
 function checkTogether(config: Config): void {

@@ -19,13 +19,13 @@ export function alreadyResolved(resolution: ResolutionRow | undefined, advice: s
 /**
  * Who resolved it, and how, as the beginning of a sentence.
  *
- * @param value the answer, in quotation marks.
+ * @param value the answer, in quotation marks; null: not to be told.
  */
-export function describeResolution(resolution: ResolutionRow, value: string): string {
+export function describeResolution(resolution: ResolutionRow, value: string | null): string {
   const { created_by: by, mode } = resolution;
   const deeds = {
-    answered: `answered ${value}`,
-    assumed: `let the assumed value ${value} stand`,
+    answered: `answered ${value ?? 'it'}`,
+    assumed: `let the assumed value ${value === null ? '' : `${value} `}stand`,
     dismissed: 'dismissed it',
   };
   const who = by ?? (isByEndOfJob(resolution) ? 'The end of its job' : 'The deadline');

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import {
   checkAddress,
   checkReplies,
+  checkSlack,
   checkSmtp,
   checkTls,
 } from '../../src/diagnosis/check-network.ts';
@@ -100,4 +102,21 @@ test('the mailbox of replies is opened, and what prevents that is said', {
     checkReplies({ replyMailbox: { ...replyMailbox, auth: { user, pass: 'wrong' } } }),
     /cannot be opened \(.+\): check SVC_IMAP_URL\.$/,
   );
+});
+
+test('Slack is asked whether it accepts the token of the app', async (t) => {
+  const answers = [
+    { ok: true, team: 'Acme', user: 'signalbox' },
+    { ok: false, error: 'invalid_auth' },
+  ];
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
+  }).listen(0, HOST);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const apiUrl = `http://${HOST}:${(server.address() as AddressInfo).port}/api/`;
+  const slack = { botToken: 'xoxb-1', appToken: 'xapp-1', signingSecrets: [], apiUrl };
+  assert.deepEqual(await checkSlack({ slack }), { state: 'ok', message: 'signalbox in Acme' });
+  await assert.rejects(checkSlack({ slack }), /invalid_auth.*SVC_SLACK_BOT_TOKEN/);
 });

@@ -82,6 +82,7 @@ const verdicts: Record<string, Verdicts> = {
     ...all('NOTIFICATION_NOT_FOUND'),
     ...{ stranger: 'WORKSPACE_NOT_FOUND', visitor: 'SESSION_REQUIRED' },
   },
+  consoleNotificationChannelConnectSlack: everyMember,
   consoleNotificationSetQuietHours: signedIn,
   consoleNotificationSetAbsence: signedIn,
   consoleNotificationSetDigest: signedIn,

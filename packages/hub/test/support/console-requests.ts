@@ -202,6 +202,7 @@ export const requestMakers: Record<string, MakeRequest> = {
     ...(await ownChannel(...call)),
     notificationId: notificationChannels.sendAgain.example.request.notificationId,
   }),
+  consoleNotificationChannelConnectSlack: inWorkspace,
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationSetAbsence: () => ({ absentUntil: null }),
   consoleNotificationSetDigest: () => ({ hours: 0 }),
