@@ -70,9 +70,9 @@ describe('the commands of the documents, word for word', () => {
       return;
     }
     await run.waitFor(new RegExp(RegExp.escape(until)));
-    run.keep();
     if (block.text.startsWith('npm start')) await signInAtHub(run);
     else running.push(run);
+    run.keep();
   }
 
   /** The person in the console, who also creates the team's workspace of the later pages. */

@@ -137,6 +137,26 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await channels.getByText('Office').waitFor({ state: 'detached' });
   });
 
+  it('lists the messages of a channel, and sends one again while its question is open', async () => {
+    await client.uncertainties.createWithAutoPromotion({
+      ...{ workspaceId: ada.workspaceId, runId, prompt: 'How many?', kind: 'missing_fact' },
+      confidence: 0.2,
+    });
+    await receiver.next(3);
+    await page.goto(settingsPath);
+    await page.getByRole('button', { name: 'Messages by Phone' }).tap();
+    const messages = page.getByRole('dialog', { name: 'Messages by Phone' });
+    await messages.getByText('A job asks you: “How many?”').waitFor();
+    assert.deepEqual(await look('messages'), []);
+    await messages.getByRole('button', { name: 'Send again: “How many?”' }).tap();
+    const { message } = await receiver.next(4);
+    assert.equal(message, '“How many?”');
+    await page.getByText('The message was taken').waitFor();
+    await messages.getByRole('button', { name: 'Send again: “Which port?”' }).tap();
+    await page.getByText('Its question is not open any more.').waitFor();
+    await messages.getByRole('button', { name: 'Close' }).tap();
+  });
+
   it('keeps quiet hours in the time zone of the browser, and ends them', async () => {
     await page.goto(settingsPath);
     await page.getByLabel('Until').fill('06:30');
@@ -162,7 +182,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await page.getByText('Who was told').tap();
     await page.getByRole('link', { name: 'Add a channel of yours' }).tap();
     await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
-    assert.equal(receiver.messages.length, 2);
+    assert.equal(receiver.messages.length, 4);
     assert.deepEqual(visit.troubles, []);
   });
 });

@@ -11,20 +11,11 @@ import { callConsole, makeOwner, owner, type SignedIn } from './person.ts';
 import { startPushService } from './push-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
-/** Generous for two busy cores; a page that is well is waited for by what it shows. */
-const WAIT_MS_MAX = 60_000;
 const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 const port = {
   ...{ kind: 'choice' as const, prompt: 'Which port?', confidence: 0.2, recommendedValue: '9443' },
   options: ['8080', '9443'].map((value) => ({ value, label: value })),
 };
-
-/** The part that a page sees of a notification that its worker, or the browser itself, shows. */
-interface Shown {
-  title: string;
-  body: string;
-  actions: { action: string; title: string }[];
-}
 
 /* Firefox subscribes at a push service here, decrypts what the hub sends, and shows it. */
 describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
@@ -68,36 +59,14 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
     endService();
   });
 
-  /** Waits until an expression of the page is truthy, and returns it. */
-  function see<Result>(expression: string): Promise<Result> {
-    return firefox.run<Result>(`new Promise((resolve, reject) => {
-      const endMs = Date.now() + ${WAIT_MS_MAX};
-      const look = async () => {
-        const found = await (${expression});
-        if (found) resolve(found);
-        else if (Date.now() < endMs) setTimeout(look, 50);
-        else reject(new Error(document.body.innerText));
-      };
-      look();
-    })`);
-  }
-  const press = (name: string) =>
-    see(`[...document.querySelectorAll('button')]
-      .some((button) => button.textContent === '${name}' && !button.disabled && (button.click(), true))`);
   const ask = () =>
     client.uncertainties.createWithAutoPromotion({
       ...{ workspaceId: ada.workspaceId, runId, ...port },
     });
-  const shown = (count: number) =>
-    see<Shown[]>(`navigator.serviceWorker.getRegistration()
-      .then((registration) => registration.getNotifications())
-      .then((all) => all.length === ${count} &&
-        all.map(({ title, body, actions }) => ({ title, body, actions })))`);
-
   it('is turned on by one button', async () => {
     await firefox.open(hub.baseUrl + settingsPath);
-    await press('Notify me on this device');
-    await see(
+    await firefox.press('Notify me on this device');
+    await firefox.see(
       `document.querySelector('[aria-label=Channels]')?.textContent.includes('this device')`,
     );
     const buttons = await firefox.run<string[]>(
@@ -109,7 +78,7 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
 
   it('shows that a job asks, without the question', async () => {
     await ask();
-    const [first] = await shown(1);
+    const [first] = await firefox.shown(1);
     assert.deepEqual(
       [first?.title, first?.body],
       ['A job asks you', 'Open it to see the question.'],
@@ -121,15 +90,15 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
   });
 
   it('shows the question and the recommended answer once the person wants it', async () => {
-    await press('Change');
-    await see(`[...document.querySelectorAll('label')]
+    await firefox.press('Change');
+    await firefox.see(`[...document.querySelectorAll('label')]
       .some((label) => label.textContent.startsWith('Quote questions') && (label.click(), true))`);
-    await press('Save');
-    await see(
+    await firefox.press('Save');
+    await firefox.see(
       `document.querySelector('[aria-label=Channels]')?.textContent.includes('quotes questions')`,
     );
     await ask();
-    const all = await shown(2);
+    const all = await firefox.shown(2);
     const quoted = all.find(({ body }) => body === '“Which port?”');
     assert.deepEqual(
       quoted?.actions.map(({ title }) => title),
@@ -139,11 +108,11 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
   });
 
   it('ends when the person signs out, and the hub says why', async () => {
-    await press('Ada Lovelace');
-    await see(`[...document.querySelectorAll('[role=menuitem]')]
+    await firefox.press('Ada Lovelace');
+    await firefox.see(`[...document.querySelectorAll('[role=menuitem]')]
       .some((item) => item.textContent === 'Sign out' && (item.click(), true))`);
-    await see(`location.pathname === '/sign-in'`);
-    await see(`navigator.serviceWorker.getRegistration()
+    await firefox.see(`location.pathname === '/sign-in'`);
+    await firefox.see(`navigator.serviceWorker.getRegistration()
       .then((registration) => registration.pushManager.getSubscription())
       .then((subscription) => subscription === null)`);
     const { uncertaintyId } = await ask();

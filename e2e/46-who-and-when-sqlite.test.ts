@@ -172,9 +172,11 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     await page.goto(`${home}/settings/notifications`);
     await page.getByRole('button', { name: 'Change Phone' }).tap();
     await page.getByLabel('Questions', { exact: true }).selectOption('Approvals and risks');
+    await page.getByLabel('They come').selectOption('After 2 min, if still open');
     assert.deepEqual(await look('channel'), []);
     await page.getByRole('button', { name: 'Save', exact: true }).tap();
     await page.getByText('approvals and risks only').waitFor();
+    await page.getByText('after 2 min').waitFor();
     await page.getByLabel('Tell me', { exact: true }).selectOption('Together, every 4 hours');
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();

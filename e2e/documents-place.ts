@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { projectRoot } from './node-process.ts';
 
 const streams = join(projectRoot, 'packages/agent/test/executors/streams');
-/** For one block on busy cores. */
+/** For one block on busy cores, and for the end of one that runs until it is stopped. */
 const BLOCK_MS_MAX = 120_000;
 
 export interface ShellRun {
@@ -18,6 +18,7 @@ export interface ShellRun {
   keep(): void;
   /** Resolves with the exit code. */
   readonly ended: Promise<number>;
+  /** Interrupts it as Ctrl-C does; one that does not end is killed. */
   stop(): Promise<void>;
 }
 
@@ -99,7 +100,14 @@ function runShell(text: string, env: Record<string, string>): ShellRun {
       heard.dispatchEvent(new Event('output'));
     });
   }
-  const limit = setTimeout(() => endGroup(child, 'SIGKILL'), BLOCK_MS_MAX);
+  const endLate = () => {
+    output += `\nIt was killed: it had not ended after ${BLOCK_MS_MAX / 1_000} s.\n`;
+    endGroup(child, 'SIGKILL');
+    // A process that has left the group may hold them open.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  let limit = setTimeout(endLate, BLOCK_MS_MAX);
   const ended = once(child, 'close').then(([code]: unknown[]) => {
     clearTimeout(limit);
     heard.dispatchEvent(new Event('end'));
@@ -129,8 +137,10 @@ function runShell(text: string, env: Record<string, string>): ShellRun {
       clearTimeout(limit);
     },
     async stop() {
+      clearTimeout(limit);
+      limit = setTimeout(endLate, BLOCK_MS_MAX);
       endGroup(child, 'SIGINT');
-      await ended;
+      await ended.finally(() => clearTimeout(limit));
     },
   };
 }

@@ -22,9 +22,26 @@ export interface Firefox {
   open(url: string): Promise<void>;
   /** Runs an expression in the page, as if a person had pressed something; JSON comes back. */
   run<Result>(expression: string): Promise<Result>;
+  /** Waits until an expression of the page is truthy, and returns it. */
+  see<Result>(expression: string): Promise<Result>;
+  /** Presses the button with this text, once it can be pressed. */
+  press(name: string): Promise<void>;
+  /** Waits until the page has so many notifications, and returns them. */
+  shown(count: number): Promise<Shown[]>;
   setCookie(cookie: { name: string; value: string; domain: string }): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The part that a page sees of a notification that its worker, or the browser itself, shows. */
+export interface Shown {
+  title: string;
+  body: string;
+  tag: string;
+  actions: { action: string; title: string }[];
+}
+
+/** Generous for two busy cores; a page that is well is waited for by what it shows. */
+const WAIT_MS_MAX = 60_000;
 
 /**
  * Starts a real Firefox with its own profile, driven by WebDriver BiDi, which Firefox speaks.
@@ -63,22 +80,43 @@ export async function startFirefox(profile: string, pushUrl: string): Promise<Fi
     ...(['browsingContext.getTree', {}] as const),
   );
   const context = contexts[0]?.context ?? '';
+  async function run<Result>(expression: string): Promise<Result> {
+    const body = `(async () => JSON.stringify((await (${expression})) ?? null))()`;
+    const options = { target: { context }, awaitPromise: true, userActivation: true };
+    const answer = await call<{
+      type: string;
+      result?: { value: string };
+      exceptionDetails?: { text: string };
+    }>('script.evaluate', { expression: body, ...options });
+    if (answer.result === undefined) throw new Error(answer.exceptionDetails?.text ?? answer.type);
+    return JSON.parse(answer.result.value) as Result;
+  }
+  function see<Result>(expression: string): Promise<Result> {
+    return run<Result>(`new Promise((resolve, reject) => {
+      const endMs = Date.now() + ${WAIT_MS_MAX};
+      const look = async () => {
+        const found = await (${expression});
+        if (found) resolve(found);
+        else if (Date.now() < endMs) setTimeout(look, 50);
+        else reject(new Error(document.body.innerText));
+      };
+      look();
+    })`);
+  }
   return {
+    ...{ run, see },
     async open(url) {
       await call('browsingContext.navigate', { context, url, wait: 'complete' });
     },
-    async run<Result>(expression: string) {
-      const body = `(async () => JSON.stringify((await (${expression})) ?? null))()`;
-      const options = { target: { context }, awaitPromise: true, userActivation: true };
-      const answer = await call<{
-        type: string;
-        result?: { value: string };
-        exceptionDetails?: { text: string };
-      }>('script.evaluate', { expression: body, ...options });
-      if (answer.result === undefined)
-        throw new Error(answer.exceptionDetails?.text ?? answer.type);
-      return JSON.parse(answer.result.value) as Result;
+    async press(name) {
+      await see(`[...document.querySelectorAll('button')].some(
+        (button) => button.textContent === '${name}' && !button.disabled && (button.click(), true))`);
     },
+    shown: (count) =>
+      see<Shown[]>(`navigator.serviceWorker.getRegistration()
+        .then((registration) => registration.getNotifications())
+        .then((all) => all.length === ${count} &&
+          all.map(({ title, body, tag, actions }) => ({ title, body, tag, actions })))`),
     async setCookie({ name, value, domain }) {
       const cookie = { name, value: { type: 'string', value }, domain, httpOnly: true };
       await call('storage.setCookie', { cookie: { ...cookie, sameSite: 'lax', path: '/' } });

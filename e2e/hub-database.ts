@@ -11,6 +11,9 @@ const engine = process.env.SIGNALBOX_TEST_ENGINE ?? 'sqlite';
 /** Empty: a hub that starts makes its tables by itself. */
 const template = { fingerprint: 'empty', prepare: async () => undefined };
 
+/** How long a running hub may hold up a write beside it. */
+const BUSY_MS = 10_000;
+
 const databases = new Map<string, Promise<TestDatabase>>();
 
 if (!isPlaceOfFiles) after(dropDatabases);
@@ -43,12 +46,34 @@ export async function configOf(dataDir: string): Promise<Config> {
 export async function readDatabase(dataDir: string, sql: string): Promise<unknown[]> {
   const { SVC_DATABASE_URL: connectionString } = await databaseSettings(dataDir);
   if (connectionString === undefined) return readFile(join(dataDir, 'signalbox.db'), sql);
+  return await queryPostgres(connectionString, sql);
+}
+
+async function queryPostgres(connectionString: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
     return (await client.query(sql)).rows;
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * Lets time pass for the outbox: what waits is due so much earlier, as if it had been asked before.
+ * The clocks of hubs, agents and browsers stay.
+ */
+export async function moveOutbox(dataDir: string, earlierMs: number): Promise<void> {
+  const statement = `UPDATE notifications SET turn_at = turn_at - ${earlierMs},
+    due_at = due_at - ${earlierMs} WHERE state = 'waiting'`;
+  const { SVC_DATABASE_URL: connectionString } = await databaseSettings(dataDir);
+  if (connectionString !== undefined)
+    return void (await queryPostgres(connectionString, statement));
+  const file = new DatabaseSync(join(dataDir, 'signalbox.db'), { timeout: BUSY_MS });
+  try {
+    file.exec(statement);
+  } finally {
+    file.close();
   }
 }
 

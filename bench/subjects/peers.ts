@@ -14,7 +14,7 @@ import { withStore } from './store.ts';
 export type PeerLibrary = 'bullmq' | 'pg-boss' | 'graphile-worker';
 
 /** A running service, and who may call it. */
-export interface HttpPeer extends Queue {
+interface HttpPeer extends Queue {
   readonly target: Target;
   /** One for each connection, with a token of its own. */
   readonly agents: readonly LoadAgent[];
@@ -69,7 +69,7 @@ export function measurePeer(
 }
 
 /** Starts the service on a library, with the port of Redis or the URL of PostgreSQL. */
-export async function startHttpPeer(
+async function startHttpPeer(
   library: PeerLibrary,
   address: string,
   connections: number,

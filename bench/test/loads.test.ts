@@ -1,4 +1,4 @@
-// The loads and the seeding against a real hub: what they count is what the hub has.
+// The fleet against a real hub: what it counts is what the hub has.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,9 @@ import { runFleetLoad } from '../load/fleet-load.ts';
 import type { LoadSpec } from '../load/main.ts';
 import { Span } from '../load/span.ts';
 import { sendStreams } from '../load/streams.ts';
-import { runWaitingLoad } from '../load/waiting-load.ts';
 import { parseOptions } from '../options.ts';
 import { Place } from '../place.ts';
-import { baseUrlOf, type HubWorld, registerAgents, withHubs } from '../subjects/hub.ts';
-import { withSeededHub } from '../subjects/seed.ts';
+import { baseUrlOf, withHubs } from '../subjects/hub.ts';
 
 function openBench(t: TestContext): Bench {
   const directory = mkdtempSync(join(import.meta.dirname, '../.data-test-'));
@@ -21,9 +19,6 @@ function openBench(t: TestContext): Bench {
   const place = new Place(directory);
   return { options: parseOptions([]), place, postgres: 'not in this test', say: () => undefined };
 }
-
-const clientOf = ({ targets, tokens }: HubWorld) =>
-  createClient({ baseUrl: baseUrlOf(targets[0]), token: tokens[0] ?? '' });
 
 test('every agent of a fleet holds a job, and its log has the output that was counted', (t) =>
   withHubs(openBench(t), 'sqlite', {}, async (world) => {
@@ -34,7 +29,7 @@ test('every agent of a fleet holds a job, and its log has the output that was co
     const spec = { workspaceId, repoId, tokens, target, ...fleet, warmUpMs: 0, measureMs: 4_000 };
     const load = { kind: 'fleet', ...spec } as const satisfies LoadSpec;
     const { count, totals } = await runFleetLoad(load, () => undefined);
-    const client = clientOf(world);
+    const client = createClient({ baseUrl: baseUrlOf(target), token: tokens[0] ?? '' });
     const { jobs } = await client.jobs.list({ workspaceId, status: 'running', limit: 50 });
     assert.equal(jobs.length, 5);
     let lines = 0;
@@ -47,20 +42,6 @@ test('every agent of a fleet holds a job, and its log has the output that was co
     assert.ok(count >= outputs && watcherReads > 0);
     const refused = runFleetLoad({ ...load, tokens: ['unknown'] }, () => undefined);
     await assert.rejects(refused, /first heartbeat: 401/);
-  }));
-
-test('jobs that agents wait for are delivered once each', (t) =>
-  withHubs(openBench(t), 'sqlite', {}, async (world) => {
-    const { workspaceId, repoId, tokens, targets } = world;
-    const [target] = targets;
-    assert.ok(target);
-    const queue = { workspaceId, repoId, tokens, target, enqueueTarget: target };
-    const load = { agentCount: 4, jobsPerSecond: 50, warmUpMs: 0, measureMs: 1_000 };
-    const spec = { kind: 'waiting', ...queue, ...load } as const satisfies LoadSpec;
-    const { count } = await runWaitingLoad(spec, () => undefined);
-    const client = clientOf(world);
-    const { jobs } = await client.jobs.list({ workspaceId, status: 'done', limit: 200 });
-    assert.ok(count > 0 && jobs.length >= count, `${count} of ${jobs.length}`);
   }));
 
 test('calls are sent at their rate, whether or not answers arrive, and late answers show', async () => {
@@ -83,23 +64,3 @@ test('calls are sent at their rate, whether or not answers arrive, and late answ
   const refuse = () => Promise.reject(new Error('refused'));
   await assert.rejects(sendStreams([{ perSecond: 200, send: refuse }], failing), /refused/);
 });
-
-test('seeded jobs are listed, have their timelines, and are claimed in order', (t) =>
-  withSeededHub(
-    openBench(t),
-    'sqlite',
-    { pending: 30, finished: 40, events: 500 },
-    async (world) => {
-      const { workspaceId, loggedJobId } = world;
-      const client = clientOf(world);
-      const { jobs } = await client.jobs.list({ workspaceId, status: 'pending', limit: 200 });
-      assert.equal(jobs.length, 30);
-      const asked = { workspaceId, jobId: loggedJobId, limit: 3 };
-      const { events } = await client.jobEvents.listForJob(asked);
-      assert.equal(events.at(-1)?.seq, 503);
-      const [agent] = await registerAgents(world, 1);
-      assert.ok(agent);
-      const claimed = await client.jobs.claimNext({ workspaceId, agentId: agent.agentId });
-      assert.equal(claimed.jobId, jobs.at(-1)?.jobId, 'the oldest goes first');
-    },
-  ));

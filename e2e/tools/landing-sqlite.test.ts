@@ -14,7 +14,7 @@ const play = (...turns: Turn[]) => [...turns, ...afterwards];
 const answer = (input: object) =>
   use({ tool: 'native', namespace: 'mcp__signalbox', name: 'answer_comment', input });
 
-/* Without a page; Claude Code at the console is in `three-rounds.test.ts`. */
+/* Without a page; Claude Code at the console is in `three-rounds-sqlite.test.ts`. */
 describe('from a job to the landed change, codex over ACP', {
   skip: toolMissing(...acpTools.codex),
 }, () => {

@@ -41,6 +41,7 @@ export async function startOwnSession(
   { folder, place, clone }: ToolBench,
   tool: 'claude' | 'codex',
   prompt: string,
+  more: NodeJS.ProcessEnv = {},
 ): Promise<OwnSession> {
   const pidFile = join(folder, `session-${Date.now()}.pid`);
   const lines = {
@@ -51,7 +52,13 @@ export async function startOwnSession(
   const line = `stty cols 160 rows 50; echo $$ > ${pidFile}; exec ${lines[tool]}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: clone,
-    env: { ...place.env, ...ownSettings(folder), SHELL: '/bin/sh', TERM: 'xterm-256color' },
+    env: {
+      ...place.env,
+      ...ownSettings(folder),
+      SHELL: '/bin/sh',
+      TERM: 'xterm-256color',
+      ...more,
+    },
   });
   let output = '';
   let look = () => {};

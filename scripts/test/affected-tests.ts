@@ -26,7 +26,7 @@ const sharedFolders = new Set(['db', 'http', 'loops', 'cluster']);
  */
 const everyEndpoint = [
   'conformance/',
-  'http/policy-matrix.test.ts',
+  'http/policy-matrix-sqlite.test.ts',
   'http/id-scenarios.test.ts',
   'http/idempotency-keys.test.ts',
   'http/list-pages.test.ts',

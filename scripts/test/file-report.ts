@@ -18,6 +18,8 @@ export interface FileReport {
   readonly durationMs: number;
   /** With the processes that it started; undefined when its process did not live to tell. */
   readonly processorMs?: number | undefined;
+  /** The measurements of its tests, in sentences. */
+  readonly figures?: readonly string[];
   /** The end of what the file printed, for when it failed. */
   readonly output: string;
 }

@@ -84,6 +84,9 @@ export function endBatchesOnSignal(): void {
   }
 }
 
+/** The counts of node:test, which the reports have as well. */
+const countOfNode = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
+
 /** Makes reports of the events of a process. */
 class BatchLog {
   endedCount = 0;
@@ -97,6 +100,7 @@ class BatchLog {
   /** Their output arrives with the end of the process. */
   readonly #failed: { report: FileReport; at: number }[] = [];
   #results: TestResult[] = [];
+  #figures: string[] = [];
   #hasFailed = false;
   #lateError = '';
   #startMs = performance.now();
@@ -117,6 +121,7 @@ class BatchLog {
   /** An error after the end of its test is not a failure for node:test. */
   diagnose(message: string): void {
     if (message.includes('asynchronous activity')) this.#lateError = message;
+    else if (!countOfNode.test(message)) this.#figures.push(message);
   }
 
   /** Returns true at the end of a file. */
@@ -163,6 +168,7 @@ class BatchLog {
     const [, processorMs] = this.#printed['test:stdout'].split(outputEnd).slice(2 * at);
     const report: FileReport = {
       ...{ file: files[at] ?? '', engine, results: this.#results, output: '' },
+      figures: this.#figures,
       durationMs: performance.now() - this.#startMs,
       processorMs: processorMs === undefined ? undefined : Number(processorMs),
     };
@@ -171,6 +177,7 @@ class BatchLog {
     else this.#add(report);
     this.endedCount += 1;
     this.#results = [];
+    this.#figures = [];
     this.#startMs = performance.now();
   }
 

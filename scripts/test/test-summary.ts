@@ -33,7 +33,10 @@ export function forbidSkips(report: FileReport): FileReport {
   return { ...report, results };
 }
 
-/** One line of progress, and under a failed file its failures and the end of what it printed. */
+/**
+ * One line of progress. Under it the figures of the file, and of a failed one its failures and the
+ * end of what it printed.
+ */
 export function describeReport(report: FileReport): string {
   const { passed, failed, skipped } = countResults([report]);
   const counts = [`${passed} passed`];
@@ -43,6 +46,7 @@ export function describeReport(report: FileReport): string {
   const times = [formatTime(report.durationMs)];
   if (report.processorMs !== undefined) times.push(`processor ${formatTime(report.processorMs)}`);
   const lines = [`${mark} ${nameOf(report)}  ${counts.join(', ')}  ${times.join(', ')}`];
+  for (const figure of report.figures ?? []) lines.push(indent(figure, 4));
   if (failed === 0) return lines.join('\n');
   for (const { name, outcome, detail } of report.results) {
     if (outcome === 'failed') lines.push(`  ✗ ${name}`, indent(detail, 6));

@@ -80,6 +80,7 @@ export const errorCodes = {
   ],
   MAIL_ACCOUNT_NOT_FOUND: [400, 'No such mail account in this workspace.'],
   RULE_NOT_FOUND: [400, 'There is no such rule in this workspace.'],
+  NOTIFICATION_NOT_FOUND: [400, 'No such notification of this channel, or it is too old.'],
   CHANNEL_NOT_FOUND: [400, 'You have no such channel in this workspace.'],
   TOKEN_NOT_FOUND: [400, 'No such active token in this workspace, or it belongs to someone else.'],
   LEASE_LOST: [400, 'The agent no longer holds the lease of this job.'],

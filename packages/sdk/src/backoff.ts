@@ -4,7 +4,7 @@ import { ApiError, UnreachableError } from './errors.ts';
 const BACKOFF_BASE_MS = 250;
 const BACKOFF_MAX_MS = 10_000;
 /** If the hub asks for a longer pause, the call fails and the caller decides. */
-export const RETRY_AFTER_MS_MAX = 60_000;
+const RETRY_AFTER_MS_MAX = 60_000;
 
 /** The hub did not act: the request did not arrive whole in time (408), or it was refused (429). */
 const unactedStatuses: ReadonlySet<number> = new Set([408, 429]);

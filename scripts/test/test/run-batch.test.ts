@@ -77,6 +77,16 @@ describe('a batch', { concurrency: true }, () => {
     ]);
   });
 
+  test('keeps the figures of each file, and no counts of node:test', async (t) => {
+    const measure = "test('measures', (t) => t.diagnostic('NUMBER kills, 0 lost'));";
+    const bodies = ['1', '2'].map((number) => measure.replace('NUMBER', number));
+    const { reports } = await runFiles(t, bodies);
+    assert.deepEqual(
+      reports.map(({ figures }) => figures),
+      [['1 kills, 0 lost'], ['2 kills, 0 lost']],
+    );
+  });
+
   test('runs its files in one process, each with its own hooks and output', async (t) => {
     const body = (name: string) => `
       import { after, before } from 'node:test';

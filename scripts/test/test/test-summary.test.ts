@@ -37,6 +37,8 @@ test('a failed file shows its errors and what it printed; a good one is one line
   assert.match(describeReport(report), /^✗ .*1 failed.*\n.*breaks\n.*planted\n.*\n.*a printed/);
   const good = { ...report, results: results.filter(({ outcome }) => outcome !== 'failed') };
   assert.equal(describeReport(good).split('\n').length, 1);
+  const measured = describeReport({ ...good, figures: ['500 kills, 0 lost'] });
+  assert.match(measured, /^✓ .*\n {4}500 kills, 0 lost$/);
 });
 
 test('with skips forbidden, a skip and a todo are failures that keep their reason', () => {

@@ -152,7 +152,7 @@ export interface Question {
   action: AskedAction | null;
 }
 
-export interface QuestionOption {
+interface QuestionOption {
   value: string;
   label: string;
   description?: string;

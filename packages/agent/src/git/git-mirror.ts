@@ -50,7 +50,7 @@ export class MissingBaseError extends GitError {
 }
 
 /** The agent's commit identity when the person has configured none. */
-export const AGENT_IDENTITY = { name: 'Signalbox agent', email: 'agent@signalbox.invalid' };
+const AGENT_IDENTITY = { name: 'Signalbox agent', email: 'agent@signalbox.invalid' };
 
 /**
  * Fetches the clone's branches as `clone/*` and its remote-tracking branches as `origin/*`. The

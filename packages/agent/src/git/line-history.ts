@@ -1,7 +1,7 @@
 import { GitError, type GitOptions, runGit } from './git.ts';
 
 /** Lines of a file, from 1, both ends with it. */
-export interface LineRange {
+interface LineRange {
   start: number;
   end: number;
 }
@@ -11,7 +11,7 @@ export interface LinePlace extends LineRange {
 }
 
 /** The fate of lines between two commits. */
-export interface TracedLines {
+interface TracedLines {
   /** A commit changed them, or removed them. */
   isChanged: boolean;
   /** The lines that are there instead, or the same; null: they were removed. */

@@ -8,7 +8,7 @@ import { isDiskFull } from '../state-directory.ts';
 import type { Redactor } from './redaction.ts';
 import { SharedActivities } from './shared-activity.ts';
 
-export type LogStream = 'stdout' | 'stderr' | 'agent';
+type LogStream = 'stdout' | 'stderr' | 'agent';
 
 /**
  * The output of one attempt, buffered in a file until it is uploaded. If the hub is unavailable,

@@ -22,7 +22,7 @@ import {
 } from '../git/git-worktree.ts';
 import { type CommitRange, countLines, makePatch } from '../git/shared-changes.ts';
 import { moveHead, openToolRepository, type ToolRepository } from '../git/tool-repository.ts';
-import { keepWarm, setAside } from '../git/warm-worktrees.ts';
+import { keepWarm, listWarm, setAside } from '../git/warm-worktrees.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import { emptyPrivate } from '../isolation/isolation.ts';
 import { findConflicts } from '../landing/find-conflicts.ts';
@@ -34,7 +34,7 @@ import { admitUser } from '../process/tool-user.ts';
 import { placeFindings } from '../review/reviewed-commit.ts';
 import { answersOf, readFates } from '../review/round-review.ts';
 import { tearDown } from '../setup/set-up.ts';
-import { addSpare } from '../setup/setup-cache.ts';
+import { addSpares } from '../setup/setup-cache.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { isDiskFull, jobDirectory } from '../state-directory.ts';
 import { attemptKey, type ClaimedJob, type StopReason } from './attempt.ts';
@@ -422,7 +422,9 @@ export async function endWorktree(work: JobWork): Promise<() => Promise<void>> {
     if (aside !== null) await keepWarm(warm, aside);
     await removeWorktree(mirrorOf(settings.state, repository), directory.worktree, work.branch);
     await work.session?.remove();
-    for (const cache of work.setupCaches ?? []) await addSpare(cache, settings.warmWorktrees);
+    // Of jobs that began together, a later one may have taken the spare of an earlier one.
+    const { length: count } = await listWarm(warm.path);
+    for (const cache of work.setupCaches ?? []) await addSpares(cache, count);
   };
 }
 

@@ -25,7 +25,7 @@ const Reported = z.object({
   detail: text(2_000).optional(),
   link: text(2_000).optional(),
 });
-export type Reported = z.infer<typeof Reported>;
+type Reported = z.infer<typeof Reported>;
 
 export const findingSeverities = ['blocker', 'major', 'minor'] as const;
 
@@ -57,7 +57,7 @@ export type CommentAnswer = z.infer<typeof CommentAnswer>;
 
 /** A job to be enqueued with the completion. */
 const SpawnedJob = z.object({ kind: z.enum(jobKinds), prompt: z.string().min(1) });
-export type SpawnedJob = z.infer<typeof SpawnedJob>;
+type SpawnedJob = z.infer<typeof SpawnedJob>;
 
 const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('asked'), uncertaintyId: text(200), prompt: text(20_000) }),

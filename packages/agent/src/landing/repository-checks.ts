@@ -35,7 +35,7 @@ export async function readRepositoryChecks({ mirror, baseSha }: Worktree): Promi
 }
 
 /** @throws {ChecksFileError} */
-export function readChecks(file: unknown): CheckCommand[] {
+function readChecks(file: unknown): CheckCommand[] {
   const checks = isObject(file) ? file.checks : undefined;
   if (!Array.isArray(checks)) throw fail('must be an object with a list "checks"');
   if (checks.length > CHECKS_MAX) throw fail(`must have at most ${CHECKS_MAX} checks`);

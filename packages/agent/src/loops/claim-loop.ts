@@ -21,7 +21,7 @@ const WAITED_SHARE = 0.9;
 /** How long an agent that shuts down retries a claim whose answer it has not received. */
 const SETTLE_MS = 5_000;
 
-export interface ClaimRequest {
+interface ClaimRequest {
   agentId: string;
   leaseMs: number;
   waitMs: number;

@@ -34,14 +34,14 @@ export interface OutboxEntry extends SharedPatches {
   createdAt: string;
 }
 
-export interface Refusal {
+interface Refusal {
   code: string;
   message: string;
   at: string;
 }
 
 /** A rejected result, kept for the person. */
-export interface RefusedEntry extends OutboxEntry {
+interface RefusedEntry extends OutboxEntry {
   refusal: Refusal;
 }
 

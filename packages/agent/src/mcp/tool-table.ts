@@ -216,7 +216,7 @@ export function toolsOf({ comments }: Pick<JobContext, 'comments'>): readonly Jo
 }
 
 /** The words by which a tool learns what became of its question. */
-export function wordsOf({ uncertaintyId, status, answer }: PersonAnswer, hasWaited: boolean) {
+function wordsOf({ uncertaintyId, status, answer }: PersonAnswer, hasWaited: boolean) {
   if (status === 'answered') return `A person answered: ${answer}`;
   if (status === 'dismissed') {
     return 'A person dismissed the question without an answer. Decide by your own judgement.';

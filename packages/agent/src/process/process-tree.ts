@@ -30,7 +30,7 @@ const KILL_WAIT_MS = 5_000;
  * and those that were left behind in the job's directory. A process that has cleared its
  * environment, left its session, its parent and the directory is not found.
  */
-export async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
+async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
   const rows = (await listProcesses()).filter(({ pid }) => pid !== process.pid);
   const directories = await Promise.all(tree.directories.map(resolveLinks));
   const found = await Promise.all(rows.map((row) => isOfTree({ ...tree, directories }, row)));

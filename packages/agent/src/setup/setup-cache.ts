@@ -32,6 +32,7 @@ export const CACHES_MAX = 5;
 const RETENTION_MS = 14 * 24 * 60 * 60_000;
 const DRAFT = '.draft';
 const SPARE = 'spare-';
+const SPARE_DRAFT = 'draft-';
 const isKept = (name: string) => name.startsWith(SPARE) || /^\d+$/.test(name);
 
 /**
@@ -110,23 +111,30 @@ async function listSpares(path: string): Promise<string[]> {
   return (await readdir(path)).filter((name) => name.startsWith(SPARE));
 }
 
-/** Copies the folders for a later job, which begins without waiting for that. */
-export async function addSpare({ path, keep }: SetupCache, max: number): Promise<void> {
-  if (!(await isThere(path)) || (await listSpares(path)).length >= max) return;
-  const random = randomBytes(6).toString('hex');
-  const draft = join(path, `draft-${random}`);
-  try {
-    await mkdir(draft);
-    for (const number of keep.keys()) {
-      await copyTree(join(path, String(number)), join(draft, String(number)));
+/** Copies the folders until so many later jobs find them without waiting for that. */
+export async function addSpares({ path, keep }: SetupCache, count: number): Promise<void> {
+  while ((await isThere(path)) && (await countSpares(path)) < count) {
+    const random = randomBytes(6).toString('hex');
+    const draft = join(path, `${SPARE_DRAFT}${random}`);
+    try {
+      await mkdir(draft);
+      for (const number of keep.keys()) {
+        await copyTree(join(path, String(number)), join(draft, String(number)));
+      }
+      await rename(draft, join(path, `${SPARE}${random}`));
+    } catch (error) {
+      await removeToolTree(draft);
+      // It was deleted meanwhile, or the disk is full: the next job copies the folders itself.
+      if (error instanceof SetupFileError || !(await isThere(path))) return;
+      throw error;
     }
-    await rename(draft, join(path, `${SPARE}${random}`));
-  } catch (error) {
-    await removeToolTree(draft);
-    // It was deleted meanwhile, or the disk is full: the next job copies the folders itself.
-    const isExpected = error instanceof SetupFileError || !(await isThere(path));
-    if (!isExpected) throw error;
   }
+}
+
+/** With those that other jobs are copying. */
+async function countSpares(path: string): Promise<number> {
+  const names = await readdir(path);
+  return names.filter((name) => name.startsWith(SPARE) || name.startsWith(SPARE_DRAFT)).length;
 }
 
 /** Nothing is there yet: neither files that git tracks, nor a link that leads elsewhere. */

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Executor, SetupOptions } from '../../src/index.ts';
@@ -196,6 +204,23 @@ test('a copy of kept folders waits for the next job, as the command has made it'
       .toSorted(),
     ['0', 'spare'],
   );
+});
+
+test('jobs that ran together leave a copy of the kept folders for each of as many', async (t) => {
+  const { hub, clone, start, stateDir, directory } = await setup(t);
+  const [first, go] = [join(directory, 'first'), join(directory, 'go')];
+  const step = { command: 'mkdir deps', key: ['README.md'], keep: ['deps'] };
+  const wait = `mkdir ${first} || until [ -e ${go} ]; do sleep 0.02; done`;
+  const setUp = { run: [{ command: wait }, step] };
+  const repositories = [{ repoId, path: clone, setup: setUp }];
+  const agent = await start('true', { repositories, maxConcurrentJobs: 2 });
+  const spares = () => globSync('setups/*/*/spare-*', { cwd: stateDir }).length;
+  const jobs = [hub.enqueue({ repoId }), hub.enqueue({ repoId })];
+  await hub.until('the copy of the job that ended first', () => spares() === 1, 60_000);
+  writeFileSync(go, '');
+  await hub.until('the results', () => jobs.every(({ accepted }) => accepted !== null), 60_000);
+  await agent.drain();
+  assert.equal(spares(), 2);
 });
 
 test('what a command makes of the commits of a tool is not kept for other jobs', async (t) => {

@@ -23,7 +23,7 @@ const COLUMNS_DEFAULT = 100;
 const COLUMNS_MIN = 40;
 
 /** The part of a stream that a command may know. Only this file writes to one. */
-export type OutputStream = Pick<WriteStream, 'isTTY' | 'columns' | 'rows' | 'on' | 'off'>;
+type OutputStream = Pick<WriteStream, 'isTTY' | 'columns' | 'rows' | 'on' | 'off'>;
 
 /** A control sequence of this program. It is an object, so that no text can be one. */
 export interface Control {

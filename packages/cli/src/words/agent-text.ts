@@ -32,7 +32,7 @@ function isPaused({ status, capabilities: { paused } }: Agent, nowMs: number): b
 }
 
 /** The state of a command in one or two words. */
-export function commandText({ command, state }: StandingCommand): string {
+function commandText({ command, state }: StandingCommand): string {
   if (state === 'expired') return 'stop expired';
   return state === 'asked' ? `asked: ${command}` : state;
 }

@@ -30,7 +30,7 @@ const outcomeTexts: Readonly<Record<CheckOutcome, string>> = {
 };
 
 /** A check as the evidence tells it. */
-export interface ShownCheck {
+interface ShownCheck {
   name: string;
   outcome: CheckOutcome | null;
   exitCode: number | null;
@@ -38,7 +38,7 @@ export interface ShownCheck {
 }
 
 /** Something that a review says is wrong. */
-export interface ShownFinding {
+interface ShownFinding {
   /** The file, with its line if it is known. */
   place: string;
   severity: string;

@@ -61,17 +61,3 @@ export function decisionQuery(workspaceId: string, uncertaintyId: string) {
     refetchInterval: unlessLive(DECISION_REFRESH_MS),
   });
 }
-
-/** The open questions of a job, for example to name them before a retry. */
-export function openDecisionsOfJobQuery(workspaceId: string, jobId: string) {
-  return queryOptions({
-    queryKey: ['uncertainties', workspaceId, { jobId }],
-    queryFn: ({ signal }) =>
-      callHub(
-        'uncertainties',
-        'list',
-        { workspaceId, jobId, status: 'open', view: 'summary' },
-        signal,
-      ),
-  });
-}

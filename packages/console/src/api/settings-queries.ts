@@ -95,6 +95,16 @@ export function notificationsQuery(workspaceId: string, uncertaintyId: string) {
   });
 }
 
+/** The last messages by a channel of the person's own. */
+export function channelMessagesQuery(workspaceId: string, channelId: string) {
+  return queryOptions({
+    queryKey: ['channel-messages', workspaceId, channelId],
+    queryFn: ({ signal }) =>
+      callHub('notificationChannels', 'messages', { workspaceId, channelId }, signal),
+    refetchInterval: TOLD_REFRESH_MS,
+  });
+}
+
 /** Filters of the audit log; all are part of the URL. */
 export interface AuditFilters {
   /** Such as `token.revoke`. */

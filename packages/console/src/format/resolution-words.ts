@@ -11,7 +11,7 @@ import { plainText } from './text.ts';
 export type AskingJob = { status: JobStatus } | null;
 
 /** Whether an answer reaches the job that asked. */
-export function awaitsAnswer(job: AskingJob): boolean {
+function awaitsAnswer(job: AskingJob): boolean {
   return job !== null && !isFinished(job.status);
 }
 

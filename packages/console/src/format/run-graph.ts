@@ -7,14 +7,14 @@ const GAP_X = 56;
 const GAP_Y = 16;
 const MARGIN = 8;
 
-export interface GraphNode {
+interface GraphNode {
   job: RunJob;
   level: number;
   x: number;
   y: number;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   from: GraphNode;
   to: GraphNode;
   /** A child comes from the completion of its parent; a dependency must be done first. */

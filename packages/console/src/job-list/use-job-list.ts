@@ -25,8 +25,8 @@ import {
 } from '../format/job-filters.ts';
 
 /** Jobs of a group at first, and of one that was opened. */
-export const GROUP_JOBS = 10;
-export const OPENED_JOBS = 200;
+const GROUP_JOBS = 10;
+const OPENED_JOBS = 200;
 const noPages: JobPages['pages'] = [];
 
 /** A line of the list. */
@@ -36,7 +36,7 @@ export type JobLine =
   | { type: 'more'; group: JobGroup; count: string; isOpened: boolean };
 
 /** How much of a group is shown; absent: its first jobs. */
-export type GroupState = 'collapsed' | 'opened';
+type GroupState = 'collapsed' | 'opened';
 export type GroupStates = Readonly<Partial<Record<JobGroup['name'], GroupState>>>;
 
 export interface JobList {
@@ -58,7 +58,7 @@ export interface JobList {
 }
 
 /** The list with groups: the first jobs of each state. */
-export function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
+function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
   const client = useQueryClient();
   const [states, setStates] = useState<GroupStates>({});
   const setGroup = useCallback<JobList['setGroup']>(
@@ -193,7 +193,7 @@ export function countOf({ statuses }: JobGroup, data: Counts | undefined, withou
 }
 
 /** The list without groups, read page by page while a person scrolls. */
-export function useFlatJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
+function useFlatJobs(workspaceId: string, filters: JobFilters, isUsed: boolean): JobList {
   const client = useQueryClient();
   const list = flatListOf(workspaceId, filters);
   const more = useInfiniteQuery({ ...jobPagesQuery(list), enabled: isUsed });

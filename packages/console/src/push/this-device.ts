@@ -13,7 +13,7 @@ export interface Subscription {
 }
 
 /** Why this browser cannot be told anything, in sentences that say what to do; null: it can. */
-export function findPushFault(): string | null {
+function findPushFault(): string | null {
   if (!window.isSecureContext) {
     return 'Browsers allow notifications only over https, or at localhost. Ask the operator of this hub for an address with https.';
   }

@@ -6,7 +6,7 @@ import { changedSpans, LINE_CHARS_SHOWN, piecesOf, type Span } from './line-piec
 import type { LineRow as Row } from './review-rows.ts';
 import { type LineRange, pathOn } from './review-threads.ts';
 
-export interface LineHandlers {
+interface LineHandlers {
   /** A number was pressed; `isLonger` with Shift. */
   onPick: (range: LineRange, isLonger: boolean) => void;
   onDragStart: (range: LineRange, event: PointerEvent) => void;

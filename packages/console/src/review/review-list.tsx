@@ -284,7 +284,7 @@ function join(one: LineRange, other: LineRange): LineRange {
 }
 
 /** The line of a row on which a comment begins. */
-export function rangeOf(row: ReviewRow | undefined): LineRange | undefined {
+function rangeOf(row: ReviewRow | undefined): LineRange | undefined {
   if (row?.type !== 'lines') return undefined;
   const { file, left, right } = row;
   const side = right === undefined ? 'base' : 'result';

@@ -5,8 +5,8 @@ import { readFirst, readFirstPage } from '../api/read-first.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';
 
-export const runTabs = ['graph', 'list'] as const;
-export type RunTab = (typeof runTabs)[number];
+const runTabs = ['graph', 'list'] as const;
+type RunTab = (typeof runTabs)[number];
 
 const runsRoute = createRoute({
   getParentRoute: () => workspaceRoute,

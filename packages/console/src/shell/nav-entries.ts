@@ -16,7 +16,7 @@ export interface NavEntry {
 }
 
 /** The pages in navigation order. */
-export const navEntries: readonly NavEntry[] = [
+const navEntries: readonly NavEntry[] = [
   { word: 'Inbox', icon: 'inbox', path: 'inbox', key: 'i' },
   { word: 'Jobs', icon: 'list-todo', path: 'jobs', key: 'j' },
   { word: 'Runs', icon: 'workflow', path: 'runs', key: 'r' },

@@ -45,7 +45,7 @@ export interface EpochReport {
   access: EndedAccess | null;
 }
 
-export interface EndedAccess {
+interface EndedAccess {
   /** Tokens and integration secrets that were not revoked. */
   tokens: EndedToken[];
   /** The numbers of those that were live. */
@@ -55,7 +55,7 @@ export interface EndedAccess {
   deviceLogins: number;
 }
 
-export interface EndedToken {
+interface EndedToken {
   kind: 'device' | 'assistant' | 'service' | 'integration';
   workspaceSlug: string;
   /** The machine with its person, or the name of a program. */

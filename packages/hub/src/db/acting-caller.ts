@@ -3,7 +3,7 @@ import type { Beneficiary } from '../base/fair-line.ts';
 import type { Tx } from './engine.ts';
 
 /** Checks, within an action, that its caller may still act. Throws the refusal. */
-export type WriteGuard = (tx: Tx) => Promise<void>;
+type WriteGuard = (tx: Tx) => Promise<void>;
 
 /** The part of a request's caller that matters to the database. */
 export interface ActingCaller {

@@ -17,14 +17,14 @@ const DRAIN_MS = 10_000;
 const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 /** The body of an upload while it arrives. Reading pauses when the reader does. */
-export interface ArrivingBytes {
+interface ArrivingBytes {
   body: AsyncIterable<Uint8Array>;
   /** As the client announces it; null: unknown until the end. */
   lengthBytes: number | null;
 }
 
 /** Bytes of a download. */
-export interface ServedBytes {
+interface ServedBytes {
   sizeBytes: number;
   contentType: string;
   contentDisposition: string;

@@ -11,7 +11,7 @@ const WAITING_BYTES_MAX = 65_536;
 const DRAIN_MS_MAX = 30_000;
 
 /** One server-sent event (HTML Living Standard, section 9.2). */
-export interface ServerEvent {
+interface ServerEvent {
   event: string;
   id: string;
   /** Sent as JSON, which has no line breaks. */

@@ -74,7 +74,7 @@ export interface ProtocolHandler {
 }
 
 /** A request to a path whose fields, answers and errors are those of another standard. */
-export interface StandardRequest {
+interface StandardRequest {
   body: unknown;
   /** As it came, without its question mark. */
   query: string;

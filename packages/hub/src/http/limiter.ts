@@ -8,7 +8,7 @@ import { CallTurns } from './call-turns.ts';
 import { type Payment, TokenBuckets } from './token-buckets.ts';
 
 /** Units a second (`CallCost.units`) over all hubs of the database; 0: no limit. */
-export interface RateLimits {
+interface RateLimits {
   /** Of a device or service token, such as that of a whole fleet. */
   tokenRate: number;
   /** Of all tokens of a workspace together. */

@@ -41,7 +41,7 @@ export function requireSameOrigin(
 }
 
 /** Uses `Sec-Fetch-Site` if it is sent; browsers without it send `Origin` with each POST. */
-export function isSameOrigin(headers: IncomingHttpHeaders, baseUrl: string): boolean {
+function isSameOrigin(headers: IncomingHttpHeaders, baseUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin, host } = headers;

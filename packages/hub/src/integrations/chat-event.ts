@@ -5,7 +5,7 @@ import type { IgnoredReason } from '@signalbox/contract';
  * messages. Every field is checked before use: the signature proves the sender, not the format.
  */
 
-export interface ChatFile {
+interface ChatFile {
   name: string;
   contentType: string;
   sizeBytes: number | null;

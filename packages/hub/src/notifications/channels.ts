@@ -71,6 +71,7 @@ export async function saveChannel(
       host: target === null ? await addressOf(tx, personId) : new URL(target.url).host,
       sealed_target: target === null ? null : sealTarget(target, secretKey, place),
       ...{ events: JSON.stringify([...new Set(events)]), questions: input.questions },
+      after_minutes: input.afterMinutes,
       ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
       created_at: known?.created_at ?? tx.nowMs,
     };
@@ -245,7 +246,8 @@ function presentChannel(row: ChannelRow): NotificationChannel {
   return {
     ...{ channelId: row.channel_id, kind: row.kind, name: row.name, host: row.host },
     events: JSON.parse(row.events) as NotificationChannel['events'],
-    ...{ questions: row.questions, showsText: row.shows_text === 1 },
+    ...{ questions: row.questions, afterMinutes: row.after_minutes },
+    showsText: row.shows_text === 1,
     ...{ failure: row.failure, stoppedAt: nullableTimestampOf(row.stopped_at) },
     createdAt: timestampOf(row.created_at),
   };

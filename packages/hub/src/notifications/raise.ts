@@ -15,6 +15,7 @@ import {
 import { passOver, passQuestionsOn, planTurns, readAbsences } from './turns.ts';
 import { WAIT_MS } from './waiting-jobs.ts';
 
+const MINUTE_MS = 60_000;
 /** More of a question is in no message. */
 const QUESTION_CHARS_MAX = 1_000;
 /** Of the recommended answer, which a button shows. */
@@ -181,14 +182,15 @@ async function raise(
 
 function makeRow(
   { ids }: HookDeps,
-  { workspace_id, channel_id, person_id }: ChannelRow,
+  { workspace_id, channel_id, person_id, after_minutes }: ChannelRow,
   { event, subjectId, content }: Told,
   { atMs, nowMs }: { atMs: number; nowMs: number },
 ): NotificationRow {
+  const due_at = event === 'decision' ? atMs + after_minutes * MINUTE_MS : atMs;
   return {
     ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
     ...{ event, subject_id: subjectId, content: JSON.stringify(content) },
-    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at: atMs, held_by: null },
+    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at, held_by: null },
     ...{ failure: null, created_at: nowMs, ended_at: null },
   };
 }

@@ -11,6 +11,7 @@ import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
 import { absentUntilOf, setAbsence } from './absence.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
 import { setDigest } from './digest.ts';
+import { listOwnMessages, sendOwnAgain } from './own-messages.ts';
 import { quietHoursOf, setQuietHours } from './quiet-hours.ts';
 import type { NotificationSender } from './sender.ts';
 import { type ChannelRow, listChannels, listOfSubject, type NotificationRow } from './store.ts';
@@ -50,6 +51,13 @@ export function bindNotificationRoutes(
     return delivery.kind === 'delivered'
       ? { delivered: true, failure: null }
       : { delivered: false, failure: delivery.failure };
+  });
+  api.bind(notificationChannels.messages, async (input, { principal }) => ({
+    messages: await listOwnMessages(deps, principal, input),
+  }));
+  api.bind(notificationChannels.sendAgain, async (input, { principal }) => {
+    const failure = await sendOwnAgain(deps, principal, input);
+    return { delivered: failure === null, failure };
   });
   api.bind(notifications.setQuietHours, async ({ quietHours }, { principal }) => ({
     quietHours: await setQuietHours(deps, principal, quietHours),

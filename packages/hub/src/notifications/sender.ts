@@ -11,6 +11,7 @@ import { type Message, type NotificationContent, pathOf, sentencesOf } from './c
 import { type Delivery, deliver } from './deliver.ts';
 import { collectDigest, endOthers, holdOthers } from './digest.ts';
 import { findHold } from './holds.ts';
+import { recordAtChannel } from './record-at-channel.ts';
 import { sendMail } from './send-mail.ts';
 import {
   type ChannelRow,
@@ -20,7 +21,6 @@ import {
   readChannel,
   recordAttempt,
   takeNotification,
-  updateChannelState,
 } from './store.ts';
 import { openTarget } from './target.ts';
 import { isOfSession, passQuestionOn, readAbsences } from './turns.ts';
@@ -185,7 +185,7 @@ export class NotificationSender {
     });
     if (!isTaken) return;
     const channel = await readChannel(database.reader, row.workspace_id, row.channel_id);
-    const delivery = await this.#deliver(row, channel);
+    const delivery = await this.deliverNow(row, channel);
     // The hub stops: after its start, or on another hub, the attempt is made again.
     if (delivery.kind === 'again' && this.#stop.signal.aborted) return;
     await database.write(row.workspace_id, async (tx) => {
@@ -195,12 +195,7 @@ export class NotificationSender {
       if (outcome.state === 'failed' && row.event === 'decision') {
         await passQuestionOn(tx, row.workspace_id, row.subject_id);
       }
-      if (channel === undefined) return;
-      const failure = delivery.kind === 'delivered' ? null : delivery.failure;
-      const stopped = delivery.kind === 'gone' ? tx.nowMs : null;
-      if (channel.failure !== failure || stopped !== null) {
-        await updateChannelState(tx, channel, { failure, stopped_at: stopped });
-      }
+      if (channel !== undefined) await recordAtChannel(tx, channel, delivery);
     });
   }
 
@@ -216,7 +211,8 @@ export class NotificationSender {
     return true;
   }
 
-  async #deliver(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
+  /** Makes one attempt to deliver a notification, and records nothing. */
+  async deliverNow(row: NotificationRow, channel: ChannelRow | undefined): Promise<Delivery> {
     const { reader } = this.#deps.database;
     if (channel === undefined) return { kind: 'refused', failure: 'The channel was removed.' };
     if (channel.stopped_at !== null) {

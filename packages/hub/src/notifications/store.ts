@@ -1,4 +1,4 @@
-import { NOTIFICATIONS_LISTED_MAX } from '@signalbox/contract';
+import { CHANNEL_MESSAGES_MAX, NOTIFICATIONS_LISTED_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, sql, updateRows, upsertRow } from '../db/row-write.ts';
@@ -103,6 +103,32 @@ export function listOfSubject(
     `SELECT ${allColumns.notifications} FROM notifications
      WHERE workspace_id = ? AND subject_id = ? ORDER BY turn_at, notification_id LIMIT ?`,
     [workspaceId, subjectId, NOTIFICATIONS_LISTED_MAX],
+  );
+}
+
+/** The last notifications by a channel, the last first. */
+export function listOfChannel(
+  reader: Reader,
+  { workspace_id, channel_id }: Pick<ChannelRow, 'workspace_id' | 'channel_id'>,
+): Promise<NotificationRow[]> {
+  return reader.allSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND channel_id = ?
+     ORDER BY created_at DESC, notification_id DESC LIMIT ?`,
+    [workspace_id, channel_id, CHANNEL_MESSAGES_MAX],
+  );
+}
+
+/** A notification by a channel. */
+export function readOfChannel(
+  reader: Reader,
+  { workspace_id, channel_id }: Pick<ChannelRow, 'workspace_id' | 'channel_id'>,
+  notificationId: string,
+): Promise<NotificationRow | undefined> {
+  return reader.firstSql<NotificationRow>(
+    `SELECT ${allColumns.notifications} FROM notifications
+     WHERE workspace_id = ? AND notification_id = ? AND channel_id = ?`,
+    [workspace_id, notificationId, channel_id],
   );
 }
 
@@ -220,6 +246,18 @@ export async function recordAttempt(
   await updateRows(tx, 'notifications', where, set);
 }
 
+/** Counts one attempt more at a notification that was sent or given up. */
+export async function recordRepetition(
+  tx: Tx,
+  { workspace_id, notification_id, attempts, state }: NotificationRow,
+  isDelivered: boolean,
+): Promise<void> {
+  const where = { workspace_id, notification_id, attempts, state };
+  const sent = { state: 'sent' as const, failure: null, ended_at: tx.nowMs };
+  const set = { attempts: attempts + 1, ...(isDelivered ? sent : {}) };
+  await updateRows(tx, 'notifications', where, set);
+}
+
 /** Ends the notifications that are still to be sent, of an event or by a channel. */
 export async function endWaiting(
   tx: Tx,
@@ -251,7 +289,9 @@ export function endSeen(
 ): Promise<number> {
   const { workspaceId: workspace_id, subjectId: subject_id, channelIds: channel_id } = about;
   const due = { event: 'decision' as const, state: 'waiting' as const, attempts: 0 };
-  const also = sql('turn_at <= ?', tx.nowMs);
+  // A channel that comes some minutes after the turn is not due yet, and not held either.
+  const isDue = '(due_at <= ? OR held_by IS NOT NULL)';
+  const also = sql(`turn_at <= ? AND ${isDue}`, tx.nowMs, tx.nowMs);
   const where = { workspace_id, subject_id, channel_id, ...due, also };
   const end = { state: 'seen' as const, due_at: null, failure: null, ended_at: tx.nowMs };
   return updateRows(tx, 'notifications', where, end);

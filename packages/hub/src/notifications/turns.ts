@@ -157,7 +157,9 @@ function placeRow(
     return { row: { ...row, turn_at: turnMs, ...end }, isAbsent };
   }
   if (turnMs === row.turn_at || row.attempts > 0) return { row, isAbsent };
-  return { row: { ...row, turn_at: turnMs, due_at: turnMs }, isAbsent };
+  // A channel may come some minutes after the turn. The sender finds again what holds a message.
+  const delayMs = row.held_by === null ? (row.due_at ?? row.turn_at) - row.turn_at : 0;
+  return { row: { ...row, turn_at: turnMs, due_at: turnMs + delayMs }, isAbsent };
 }
 
 /** Whether a session of the person asks: no one else may know of it. */

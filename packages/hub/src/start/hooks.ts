@@ -107,7 +107,7 @@ export interface Hooks {
  * Called when the job is read, behind the lock of its entry, and only reads: its statements leave
  * in the same round trip. What it returns runs when the completion is accepted, as other hooks do.
  */
-export type JobCompletedHook = (deps: HookDeps, tx: Tx, job: JobKey) => Promise<AfterCompletion>;
+type JobCompletedHook = (deps: HookDeps, tx: Tx, job: JobKey) => Promise<AfterCompletion>;
 
 /** @param agentId the agent that completed the job. */
 export type AfterCompletion = (job: JobRecord, agentId: string) => Promise<JobRecord>;

@@ -18,7 +18,7 @@ const PORT_MAX = 65_535;
 /** One connection each for reads, for exclusive writes and for concurrent writes. */
 const SESSIONS_MIN = 3;
 const SESSIONS_MAX = 200;
-export const SECRET_KEY_BYTES = 32;
+const SECRET_KEY_BYTES = 32;
 const SECRETS_MAX = 2;
 
 export function readPort(text: string): number {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 
 /** How long a client may pause in the middle of an upload. */
-export const SILENCE_MS_MAX = 30_000;
+const SILENCE_MS_MAX = 30_000;
 
 /**
  * Yields a client's bytes, and fails when the client pauses too long or disconnects.

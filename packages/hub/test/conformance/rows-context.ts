@@ -79,7 +79,7 @@ export const contextResourceRows: ConformanceRow[] = rowsOf('Resources and their
       const { ref } = await prepare(spec, { ...mail, text: 'The cached extract.' });
       await spec.ok(build, { ...ref, expansionHints: ['fresh_v1'] });
       // Without a mail server the answer has the cached extract and says why. Live fetching is
-      // tested with a real server in mail-live.test.ts.
+      // tested with a real server in mail-live-sqlite.test.ts.
       const { sections, freshness } = await spec.ok(resolve, ref);
       assert.equal(sections[0].textKind, 'cached');
       assert.match(sections[0].text, /The cached extract\./);

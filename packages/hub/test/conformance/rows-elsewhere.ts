@@ -26,7 +26,7 @@ export const elsewhereRows: readonly ElsewhereRow[] = [
     statement:
       'Context pack: resolving returns live content fetched from integrations (a mail thread of a ' +
       'real server).',
-    test: 'packages/hub/test/context/mail/mail-live.test.ts',
+    test: 'packages/hub/test/context/mail/mail-live-sqlite.test.ts',
   },
   {
     section: 'Authentication',

@@ -4,6 +4,7 @@ import { createTestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 import { actFor } from '../../src/db/acting-caller.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
+import { JOINED_MS } from '../../src/db/postgres/short-reads.ts';
 
 /* How reads share the connections for reads: a third of those that a hub may have. */
 
@@ -28,7 +29,15 @@ async function openHub(t: TestContext, sessionsMax: number) {
 
 test('reads of one turn share half of the connections for reads', async (t) => {
   const { read } = await openHub(t, 12);
-  const answers = await Promise.all(Array.from({ length: 16 }, () => read('agent', OWN_PID)));
+  const readAll = async () => {
+    const beganMs = performance.now();
+    const reads = Array.from({ length: 16 }, () => read('agent', OWN_PID));
+    const tookMs = performance.now() - beganMs;
+    return { answers: await Promise.all(reads), tookMs };
+  };
+  let { answers, tookMs } = await readAll();
+  // On a busy machine a turn may be interrupted for longer than reads join a connection.
+  while (tookMs >= JOINED_MS) ({ answers, tookMs } = await readAll());
   const pids = Map.groupBy(answers, ([row]) => row?.pid);
   assert.deepEqual(
     [...pids.values()].map((reads) => reads.length),

@@ -76,6 +76,12 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelPut: everyMember,
   consoleNotificationChannelRemove: everyMember,
   consoleNotificationChannelTest: everyMember,
+  consoleNotificationChannelMessages: everyMember,
+  // A message that does not exist.
+  consoleNotificationChannelSendAgain: {
+    ...all('NOTIFICATION_NOT_FOUND'),
+    ...{ stranger: 'WORKSPACE_NOT_FOUND', visitor: 'SESSION_REQUIRED' },
+  },
   consoleNotificationSetQuietHours: signedIn,
   consoleNotificationSetAbsence: signedIn,
   consoleNotificationSetDigest: signedIn,

@@ -85,6 +85,39 @@ test('two hubs tell each person once, also when one leaves while both send', asy
   assert.deepEqual(h.topics(), ['linus', 'grace', 'edsger']);
 });
 
+test('a channel of a person comes some minutes later, if the question is still open', async (t) => {
+  const h = await startTeam(t);
+  await h.order([null, h.ids.grace]);
+  await h.add({ name: 'Later', url: `${h.receiver.url}/ada-later`, afterMinutes: 2 });
+  const [answered, open] = [await h.raise(), await h.raise({ prompt: 'And this?' })];
+  assert.deepEqual(await h.sendAll(), ['ada', 'ada']);
+  await h.answer(answered);
+  h.clock.advance(2 * MINUTE_MS - 1);
+  assert.deepEqual((await h.sendAll()).slice(2), []);
+  h.clock.advance(1);
+  assert.deepEqual((await h.sendAll()).slice(2), ['ada-later']);
+  h.minutes(3);
+  assert.deepEqual((await h.sendAll()).slice(2), ['ada-later', 'grace'], 'as without the delay');
+  const states = (await h.told(open)).map(({ state }) => state);
+  assert.deepEqual(states, ['sent', 'sent', 'sent']);
+});
+
+test('a channel that comes later keeps its minutes when the turn of its person comes earlier', async (t) => {
+  const h = await startTeam(t);
+  await h.order([h.ids.linus, null, h.ids.grace]);
+  await h.add({ name: 'Later', url: `${h.receiver.url}/ada-later`, afterMinutes: 7 });
+  await h.raise();
+  h.minutes(1);
+  await h.leave(h.ids.linus);
+  assert.deepEqual(await h.sendAll(), ['linus', 'ada'], 'four minutes early');
+  h.minutes(2);
+  await h.leave(h.ids.grace);
+  h.minutes(4);
+  assert.deepEqual(await h.sendAll(), ['linus', 'ada']);
+  h.minutes(1);
+  assert.deepEqual(await h.sendAll(), ['linus', 'ada', 'ada-later']);
+});
+
 test('an answer in between ends the order', async (t) => {
   const h = await startTeam(t);
   await h.order([h.ids.linus, h.ids.grace]);
@@ -241,19 +274,25 @@ test('an order of strangers, doubles or programs is refused', async (t) => {
   assert.deepEqual(repo.askOrder, { personIds: [grace], minutes: 5 });
 });
 
-const rowAt = (person: number, turn: number): NotificationRow => ({
+const rowAt = (person: number, turn: number, delay: number): NotificationRow => ({
   ...{ workspace_id: 'w', notification_id: `n${person}-${turn}`, event: 'decision' },
   ...{ subject_id: 'u', person_id: `p${person}`, channel_id: `c${person}`, content: '{}' },
-  ...{ state: 'waiting', attempts: 0, turn_at: turn * 10, due_at: turn * 10, held_by: null },
+  ...{
+    state: 'waiting',
+    attempts: 0,
+    turn_at: turn * 10,
+    due_at: turn * 10 + delay,
+    held_by: null,
+  },
   ...{ failure: null, created_at: 0, ended_at: null },
 });
 
 test('no absence loses, doubles or delays a turn, and passing over twice changes nothing', () => {
-  const place = fc.record({ person: fc.nat(5), turn: fc.nat(4) });
+  const place = fc.record({ person: fc.nat(5), turn: fc.nat(4), delay: fc.nat(25) });
   const absent = fc.uniqueArray(fc.nat(5));
   fc.assert(
     fc.property(fc.array(place, { minLength: 1 }), absent, fc.nat(50), (places, gone, nowMs) => {
-      const rows = places.map(({ person, turn }) => rowAt(person, turn));
+      const rows = places.map(({ person, turn, delay }) => rowAt(person, turn, delay));
       const left = gone.map((one) => [`p${one}`, { untilMs: null, reason: 'Left.' }] as const);
       const absences: Absences = new Map(left);
       const after = passOver(rows, absences, nowMs);
@@ -264,7 +303,8 @@ test('no absence loses, doubles or delays a turn, and passing over twice changes
         const then = byId(after)[at] as NotificationRow;
         const isGone = absences.has(row.person_id);
         assert.equal(then.state, isGone ? 'skipped' : 'waiting');
-        assert.equal(then.due_at, isGone ? null : then.turn_at);
+        const delay = Number(row.due_at) - row.turn_at;
+        assert.equal(then.due_at, isGone ? null : then.turn_at + delay);
         assert.ok(then.turn_at <= row.turn_at, 'no turn comes later');
       }
       const told = after.filter(({ state }) => state === 'waiting').map(({ turn_at }) => turn_at);

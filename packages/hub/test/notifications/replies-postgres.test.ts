@@ -28,7 +28,8 @@ async function addMember({ deps, database }: Hub, workspace_id: string): Promise
     await putChannel(tx, {
       ...{ workspace_id, channel_id: deps.ids('notificationChannel'), person_id, created_at },
       ...{ kind: 'mail', name: 'Mail', host: person.email, sealed_target: null, shows_text: 1 },
-      ...{ events: '["decision"]', questions: 'all', failure: null, stopped_at: null },
+      ...{ events: '["decision"]', questions: 'all', after_minutes: 0 },
+      ...{ failure: null, stopped_at: null },
     });
   });
 }

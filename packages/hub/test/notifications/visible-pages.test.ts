@@ -36,6 +36,22 @@ test('a page that shows the question suppresses the message to its person alone'
   assert.deepEqual(await h.sendAll(), ['grace']);
 });
 
+test('a page that shows the question leaves a channel alone that comes later', async (t) => {
+  const h = await startPages(t);
+  await h.add({ name: 'Later', url: `${h.receiver.url}/ada-later`, afterMinutes: 2 });
+  await h.report();
+  const uncertaintyId = await h.raise();
+  assert.equal(await h.report({ shows: uncertaintyId }), true);
+  const states = (await h.states(uncertaintyId)).toSorted();
+  assert.deepEqual(states, [
+    'Ada Lovelace: seen',
+    'Ada Lovelace: waiting',
+    'Grace Hopper: waiting',
+  ]);
+  h.clock.advance(2 * MINUTE_MS);
+  assert.deepEqual(await h.sendAll(), ['ada-later'], 'the page was closed since');
+});
+
 test('a visible page that shows another question delays the message by a second', async (t) => {
   const h = await startPages(t);
   const other = await h.raise({ prompt: 'Another?' });

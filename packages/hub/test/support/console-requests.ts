@@ -44,8 +44,11 @@ const newChannel = ({ workspaceId }: ConsoleWorld) => ({
 const ownChannel: MakeRequest = async (world, browser, caller) => {
   const isMember = caller !== 'stranger' && caller !== 'visitor';
   const person = isMember ? browser : world.browsers.owner;
-  const { channel } = await person.call(notificationChannels.put, newChannel(world));
-  return { workspaceId: world.workspaceId, channelId: channel.channelId };
+  const { workspaceId } = world;
+  const { channels } = await person.call(notificationChannels.list, { workspaceId });
+  const channel =
+    channels[0] ?? (await person.call(notificationChannels.put, newChannel(world))).channel;
+  return { workspaceId, channelId: channel.channelId };
 };
 
 const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
@@ -194,6 +197,11 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelPut: newChannel,
   consoleNotificationChannelRemove: ownChannel,
   consoleNotificationChannelTest: ownChannel,
+  consoleNotificationChannelMessages: ownChannel,
+  consoleNotificationChannelSendAgain: async (...call) => ({
+    ...(await ownChannel(...call)),
+    notificationId: notificationChannels.sendAgain.example.request.notificationId,
+  }),
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationSetAbsence: () => ({ absentUntil: null }),
   consoleNotificationSetDigest: () => ({ hours: 0 }),

@@ -38,7 +38,7 @@ export interface ToolAction {
   url: string;
 }
 
-export interface FileChange {
+interface FileChange {
   path: string;
   oldText: string;
   newText: string;
@@ -101,7 +101,7 @@ function ownerOf({ kind, title, toolName, mcpServer, rawInput }: ToolCallState) 
  * Whether a path, as `placeOf` gives it, is outside the worktree or in a git directory. Some file
  * systems take `.GIT` for the same.
  */
-export function isOutside(path: string): boolean {
+function isOutside(path: string): boolean {
   return isAbsolute(path) || path.split('/').some((part) => part.toLowerCase() === '.git');
 }
 

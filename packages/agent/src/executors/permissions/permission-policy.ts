@@ -18,7 +18,7 @@ export interface PermissionRule {
   repository: string | null;
 }
 
-export interface PermissionScope {
+interface PermissionScope {
   agent: string;
   repoId: string;
   clonePath: string;

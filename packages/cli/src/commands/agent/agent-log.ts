@@ -15,7 +15,7 @@ export interface AgentLog extends EventLog<AgentEvent> {
   sayStart(start: AgentStart): void;
 }
 
-export interface AgentStart {
+interface AgentStart {
   name: string;
   session: HubSession;
   /** The configuration file; null: the agent has none. */

@@ -118,7 +118,7 @@ function Node({ job, x, y, slug }: { job: RunJob; x: number; y: number; slug: st
 }
 
 /** The status of a job, and how long its last attempt took. */
-export function stateOf({ status, changed, startedAt, finishedAt }: RunJob): string {
+function stateOf({ status, changed, startedAt, finishedAt }: RunJob): string {
   const word = status === 'done' && changed === false ? NO_CHANGES : statusWords[status];
   if (startedAt === null || finishedAt === null) return word;
   return `${word} · ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}`;

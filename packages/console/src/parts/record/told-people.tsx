@@ -1,4 +1,3 @@
-import type { Notification } from '@signalbox/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,7 +5,7 @@ import { notificationsQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { Fold } from '../page/fold.tsx';
 import { ErrorNotice } from '../status/error-notice.tsx';
-import { RelativeTime } from '../text/relative-time.tsx';
+import { MessageState } from './message-state.tsx';
 
 interface ToldPeopleProps {
   workspaceId: string;
@@ -51,39 +50,9 @@ function ToldList({ workspaceId, slug, uncertaintyId }: ToldPeopleProps) {
           <span className="text-muted">
             by {plainText(told.channelName ?? 'a channel that was removed')}:{' '}
           </span>
-          <State told={told} />
+          <MessageState {...told} />
         </li>
       ))}
     </ul>
-  );
-}
-
-function State({ told }: { told: Notification }) {
-  const { state, attempts, failure, createdAt, dueAt, endedAt } = told;
-  const reason = failure === null ? '' : plainText(failure);
-  if (state === 'waiting') {
-    if (attempts === 0 && dueAt !== null && dueAt > createdAt) {
-      return (
-        <span>
-          is told <RelativeTime at={dueAt} />, unless it is answered{reason && `. ${reason}`}
-        </span>
-      );
-    }
-    return (
-      <span>{attempts === 0 ? 'waits to be sent' : `tried ${attempts} times. ${reason}`}</span>
-    );
-  }
-  const words = {
-    sent: 'sent',
-    settled: 'not sent, because it was answered first',
-    failed: `not delivered. ${reason}`,
-    skipped: `passed over. ${reason}`,
-    seen: 'not sent, because a page showed it',
-  };
-  return (
-    <span>
-      {words[state]} <RelativeTime at={endedAt ?? createdAt} />
-      {state === 'sent' && reason && `. ${reason}`}
-    </span>
   );
 }

@@ -14,10 +14,12 @@ type Event = NotificationChannel['events'][number];
 /** The kinds that a person adds by a form. */
 type EnteredKind = Exclude<NotificationChannel['kind'], 'push'>;
 /** The choices of a person for a channel of any kind. */
-type Choices = Pick<NotificationChannel, 'events' | 'questions' | 'showsText'>;
+type Choices = Pick<NotificationChannel, 'events' | 'questions' | 'afterMinutes' | 'showsText'>;
 
 /** Of a new channel that a person enters. */
-const firstChoices: Choices = { events: ['decision'], questions: 'all', showsText: true };
+const firstChoices: Choices = {
+  ...{ events: ['decision'], questions: 'all', afterMinutes: 0, showsText: true },
+};
 
 function kindOf(value: string): EnteredKind {
   return kindOptions.find((one) => one.value === value)?.value ?? 'ntfy';
@@ -150,8 +152,8 @@ export function ChangeChannelForm({ workspaceId, channel, onClose }: ChangeChann
   const [choices, setChoices] = useState<Choices>(channel);
   const change = useMutation({
     mutationFn: (name: string) => {
-      const { events, questions, showsText } = choices;
-      const settings = { kind, name: name.trim(), events, questions, showsText };
+      const { events, questions, afterMinutes, showsText } = choices;
+      const settings = { kind, name: name.trim(), events, questions, afterMinutes, showsText };
       return callHub('notificationChannels', 'put', { workspaceId, channelId, ...settings });
     },
     onSuccess: async () => {
@@ -190,6 +192,16 @@ function questionsOf(value: string): Choices['questions'] {
   return questionOptions.find((one) => one.value === value)?.value ?? 'all';
 }
 
+const delays = [0, 2, 5, 15, 60];
+
+function delayOptions(chosen: number): { value: string; word: string }[] {
+  const known = delays.includes(chosen) ? delays : [...delays, chosen];
+  return known.map((minutes) => ({
+    value: String(minutes),
+    word: minutes === 0 ? 'Immediately' : `After ${minutes} min, if still open`,
+  }));
+}
+
 interface ChoiceFieldsProps {
   choices: Choices;
   onChange: (choices: Choices) => void;
@@ -224,12 +236,22 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
         />
       </fieldset>
       {choices.events.includes('decision') && (
-        <SelectInput
-          label="Questions"
-          options={questionOptions}
-          value={choices.questions}
-          onChange={({ target }) => onChange({ ...choices, questions: questionsOf(target.value) })}
-        />
+        <>
+          <SelectInput
+            label="Questions"
+            options={questionOptions}
+            value={choices.questions}
+            onChange={({ target }) =>
+              onChange({ ...choices, questions: questionsOf(target.value) })
+            }
+          />
+          <SelectInput
+            label="They come"
+            options={delayOptions(choices.afterMinutes)}
+            value={String(choices.afterMinutes)}
+            onChange={({ target }) => onChange({ ...choices, afterMinutes: Number(target.value) })}
+          />
+        </>
       )}
       <CheckField
         label="Quote questions and titles"

@@ -9,6 +9,7 @@ import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { EmptyState } from '../status/empty-state.tsx';
 import { ChangeChannelForm, NewChannelForm } from './channel-form.tsx';
+import { ChannelMessages } from './channel-messages.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { findThisDevice, ThisDeviceButton } from './this-device-button.tsx';
@@ -155,6 +156,7 @@ interface ChannelRowProps {
 function ChannelRow({ workspaceId, channel, isThisDevice, onChange }: ChannelRowProps) {
   const { channelId, kind, host, events, failure, stoppedAt } = channel;
   const client = useQueryClient();
+  const [isReading, setReading] = useState(false);
   const name = plainText(channel.name);
   const readAgain = () => client.invalidateQueries(notificationChannelsQuery(workspaceId));
   const test = useMutation({
@@ -185,6 +187,9 @@ function ChannelRow({ workspaceId, channel, isThisDevice, onChange }: ChannelRow
         `${kindWords[kind]} ${plainText(host)}`,
         events.length === 0 ? 'nothing' : events.map((event) => eventWords[event]).join(', '),
         events.includes('decision') && questionWords[channel.questions],
+        events.includes('decision') &&
+          channel.afterMinutes > 0 &&
+          `after ${channel.afterMinutes} min`,
         channel.showsText ? 'quotes questions' : 'title only',
         failure !== null && plainText(failure),
       ]}
@@ -193,6 +198,16 @@ function ChannelRow({ workspaceId, channel, isThisDevice, onChange }: ChannelRow
           <Button busy={test.isPending} onClick={() => test.mutate()} aria-label={`Test ${name}`}>
             Test
           </Button>
+          <Button onClick={() => setReading(true)} aria-label={`Messages by ${name}`}>
+            Messages
+          </Button>
+          {isReading && (
+            <ChannelMessages
+              workspaceId={workspaceId}
+              channel={channel}
+              onClose={() => setReading(false)}
+            />
+          )}
           <Button onClick={onChange} aria-label={`Change ${name}`}>
             Change
           </Button>

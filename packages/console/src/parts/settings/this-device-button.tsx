@@ -28,11 +28,12 @@ export function ThisDeviceButton(props: ThisDeviceButtonProps) {
       // A locked screen shows no question unless the person chooses it.
       const first = {
         ...{ events: ['decision' as const], questions: 'all' as const, showsText: false },
+        afterMinutes: 0,
       };
-      const { name, events, questions, showsText } = known ?? {
+      const { name, events, questions, afterMinutes, showsText } = known ?? {
         ...{ name: describeBrowser(navigator.userAgent), ...first },
       };
-      const choices = { name, events, questions, showsText };
+      const choices = { name, events, questions, afterMinutes, showsText };
       const settings = { workspaceId, kind: 'push' as const, ...choices };
       const { channel } = await callHub('notificationChannels', 'put', {
         ...{ ...settings, ...subscription },

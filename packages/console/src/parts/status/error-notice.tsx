@@ -20,7 +20,7 @@ const causesWithoutHub: Readonly<Record<string, string>> = {
 /**
  * Code, cause, fix and request ID of any failure. An error other than HubError is a console defect.
  */
-export function explainError(error: unknown): ErrorParts {
+function explainError(error: unknown): ErrorParts {
   if (!(error instanceof HubError)) {
     return {
       code: 'CONSOLE_FAILED',

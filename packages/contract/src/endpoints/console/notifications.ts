@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
+import { ASK_MINUTES_MAX } from '../repositories.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
 import { consoleRow } from './fields.ts';
 
@@ -19,6 +20,8 @@ import { consoleRow } from './fields.ts';
 export const CHANNELS_MAX = 10;
 /** The notifications of a decision that are listed: the first. */
 export const NOTIFICATIONS_LISTED_MAX = 200;
+/** The messages of a channel that are listed: the last. */
+export const CHANNEL_MESSAGES_MAX = 50;
 
 export const channelKinds = [
   'ntfy',
@@ -66,11 +69,18 @@ const Questions = OneOf(channelQuestions, {
   description: 'The decisions that the channel tells of; risky are approvals and risks.',
 });
 
+const AfterMinutes = Integer(
+  0,
+  ASK_MINUTES_MAX,
+  'Minutes by which a decision comes later by this channel, if it is still open then.',
+);
+
 /** Where a person hears of what needs them. Secrets and the path of the URL never leave the hub. */
 export const NotificationChannel = Type.Object({
   channelId: Id('notificationChannel'),
   ...settingFields,
   questions: Questions,
+  afterMinutes: AfterMinutes,
   host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
@@ -82,11 +92,7 @@ export const NotificationChannel = Type.Object({
 });
 export type NotificationChannel = Static<typeof NotificationChannel>;
 
-/** The message to one person about an event, by one channel. */
-export const Notification = Type.Object({
-  personName: Nullable(Text(200)),
-  channelName: Nullable(Text(100, { description: 'Null: the channel was removed.' })),
-  kind: Nullable(OneOf(channelKinds)),
+const outcomeFields = {
   state: OneOf(notificationStates, {
     description:
       'settled: it was answered before it could be sent. skipped: the person was absent, and the ' +
@@ -97,8 +103,27 @@ export const Notification = Type.Object({
   createdAt: Timestamp(),
   dueAt: Nullable(Timestamp('When it is sent next, unless it is answered. Null: never again.')),
   endedAt: Nullable(Timestamp('When it was sent, given up, or settled.')),
+};
+
+/** The message to one person about an event, by one channel. */
+export const Notification = Type.Object({
+  personName: Nullable(Text(200)),
+  channelName: Nullable(Text(100, { description: 'Null: the channel was removed.' })),
+  kind: Nullable(OneOf(channelKinds)),
+  ...outcomeFields,
 });
 export type Notification = Static<typeof Notification>;
+
+/** A message to the person by one of their channels. */
+export const ChannelMessage = Type.Object({
+  notificationId: Id('notification'),
+  event: OneOf(notificationEvents),
+  subjectId: Text(64, { description: 'The uncertainty or the job.' }),
+  title: Text(200),
+  text: Text(2_000, { description: 'As the channel shows it now.' }),
+  ...outcomeFields,
+});
+export type ChannelMessage = Static<typeof ChannelMessage>;
 
 const TimeOfDay = Text(5, { pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' });
 /** The hours in which a person is told only what cannot wait. The same in all workspaces. */
@@ -130,11 +155,24 @@ const exampleChannel: NotificationChannel = {
   channelId: 'chn_1j78s1og0003qjivc1q2',
   ...exampleSettings,
   questions: 'all',
+  afterMinutes: 0,
   host: 'ntfy.acme.dev',
   failure: null,
   stoppedAt: null,
   createdAt: '2026-11-02T09:00:00.000Z',
 };
+const exampleMessage: ChannelMessage = {
+  ...{
+    notificationId: 'ntf_1j78s1og0003qjivc1q2',
+    event: 'decision',
+    subjectId: exampleUncertaintyId,
+  },
+  ...{ title: 'A job asks you', text: '“Add a health check”: “Which port?”' },
+  ...{ state: 'sent', attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
+  ...{ dueAt: null, endedAt: '2026-11-02T09:00:00.400Z' },
+};
+const attemptFields = { delivered: Type.Boolean(), failure: Nullable(Text(500)) };
+const delivered = { ok: true, delivered: true, failure: null } as const;
 const examplePushKey =
   'BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs';
 const ref = { workspaceId: exampleIds.workspace, channelId: exampleChannel.channelId };
@@ -196,6 +234,7 @@ export const notificationChannels = {
       channelId: Type.Optional(Id('notificationChannel')),
       ...settingFields,
       questions: Defaulted(Questions, 'all'),
+      afterMinutes: Defaulted(AfterMinutes, 0),
       url: Type.Optional(Text(2_000, { minLength: 8, pattern: '^https?://' })),
       secret: Type.Optional(Text(1_000, { minLength: 1 })),
       keys: Type.Optional(
@@ -241,9 +280,44 @@ export const notificationChannels = {
     summary: 'Send a message by a channel now, to see whether it arrives',
     description: 'One attempt. failure says why the receiver did not take it.',
     request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
-    response: Ok({ delivered: Type.Boolean(), failure: Nullable(Text(500)) }),
+    response: Ok(attemptFields),
     errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
-    example: { request: ref, response: { ok: true, delivered: true, failure: null } },
+    example: { request: ref, response: delivered },
+  }),
+  messages: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelMessages',
+    path: '/console-api/v1/notification-channels/messages',
+    auth: 'session',
+    repeat: 'safe',
+    summary: "List the last messages by a channel of the person's own, and how each went",
+    description: 'The last first. Messages are kept for 30 days.',
+    request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
+    response: Ok({ messages: List(ChannelMessage, CHANNEL_MESSAGES_MAX) }),
+    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    example: { request: ref, response: { ok: true, messages: [exampleMessage] } },
+  }),
+  sendAgain: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelSendAgain',
+    path: '/console-api/v1/notification-channels/send-again',
+    auth: 'session',
+    repeat: 'once',
+    summary: 'Send a message by a channel once more, with its id',
+    description:
+      'One attempt, now, of a message that was sent or has failed. failure says why the receiver ' +
+      'did not take it, or why it is not sent: a question that was answered is not told again.',
+    request: Type.Object({
+      workspaceId: Id('workspace'),
+      channelId: Id('notificationChannel'),
+      notificationId: Id('notification'),
+    }),
+    response: Ok(attemptFields),
+    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND', 'NOTIFICATION_NOT_FOUND'],
+    example: {
+      request: { ...ref, notificationId: exampleMessage.notificationId },
+      response: delivered,
+    },
   }),
 } as const;
 

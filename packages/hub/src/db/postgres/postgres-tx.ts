@@ -42,7 +42,7 @@ export interface ActionTx extends Tx {
 }
 
 /** The parts of a `Tx` that only a concurrent action has. */
-export interface Concurrency {
+interface Concurrency {
   /** Throws; for an exclusive action it is a no-op. */
   requireExclusive: () => void;
   kept: KeptReads | null;

@@ -4,7 +4,7 @@ import type { Session, Sessions } from './postgres-session.ts';
 /** Reads that a connection has been sent and has not answered. */
 const READS_MAX = 16;
 /** How long further reads join a connection. Then another waiter of the pool may have it. */
-const JOINED_MS = 20;
+export const JOINED_MS = 20;
 
 /** A connection that several reads use at the same time. */
 interface Pipeline {

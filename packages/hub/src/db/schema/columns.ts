@@ -65,7 +65,7 @@ export const allColumns = checked({
     auth_kind, sealed_secret, mailboxes, created_by, created_at, updated_at`,
   memberships: 'workspace_id, person_id, role, created_at',
   notification_channels: `workspace_id, channel_id, person_id, kind, name, host, sealed_target, events,
-    questions, shows_text, failure, stopped_at, created_at`,
+    questions, after_minutes, shows_text, failure, stopped_at, created_at`,
   notifications: `workspace_id, notification_id, event, subject_id, person_id, channel_id, content,
     state, attempts, turn_at, due_at, held_by, failure, created_at, ended_at`,
   oauth_clients: 'client_id, name, redirect_uris, address_block, expires_at, created_at',

@@ -134,7 +134,7 @@ export interface JobLogsTable {
 }
 
 /** A place in a log: the event `seq` tells of an activity, and its text begins in line `line`. */
-export interface JobActivitiesTable {
+interface JobActivitiesTable {
   workspace_id: string;
   job_id: string;
   attempt: number;

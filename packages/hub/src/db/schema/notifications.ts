@@ -22,6 +22,8 @@ export interface NotificationChannelsTable {
   events: string;
   /** The questions among them. */
   questions: (typeof channelQuestions)[number];
+  /** Minutes after the turn of the person in which a question comes by it, if it is open. */
+  after_minutes: number;
   shows_text: 0 | 1;
   /** Why the last message was not delivered; null: it was. */
   failure: string | null;

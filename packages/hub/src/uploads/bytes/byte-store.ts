@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** A range of an object's bytes, both ends included, as in HTTP's `Range`. */
-export interface ByteRange {
+interface ByteRange {
   first: number;
   last: number;
 }

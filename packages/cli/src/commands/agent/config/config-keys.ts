@@ -424,7 +424,6 @@ export const agentConfig = mapOf(
 );
 
 export type RepositorySettings = Settings<typeof repositoryKeys>;
-export type AgentSettings = Settings<typeof agentKeys>;
 export type SetupSettings = Settings<typeof setupKeys>;
 export type ToolSettings = Settings<typeof toolKeys>;
 export type AgentConfig = ReturnType<(typeof agentConfig)['read']>;

@@ -17,7 +17,7 @@ export function setupOf(settings: SetupSettings): SetupOptions {
  *
  * @throws {SetupFileError} with every mistake.
  */
-export function readCommittedSetup(text: string): SetupSteps {
+function readCommittedSetup(text: string): SetupSteps {
   try {
     // YAML allows more.
     JSON.parse(text);

@@ -10,6 +10,7 @@ export const notificationTables = [
     sealed_target TEXT,
     events TEXT NOT NULL,
     questions TEXT NOT NULL,
+    after_minutes INTEGER NOT NULL,
     shows_text INTEGER NOT NULL,
     failure TEXT,
     stopped_at BIGINT,
@@ -46,5 +47,6 @@ export const notificationTables = [
   `CREATE UNIQUE INDEX notifications_once ON notifications
     (workspace_id, subject_id, event, channel_id)`,
   'CREATE INDEX notifications_due ON notifications (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX notifications_of_channel ON notifications (channel_id, created_at)',
   'CREATE INDEX notifications_by_age ON notifications (created_at)',
 ];

@@ -9,7 +9,6 @@ import { holdToPromises } from '../support/byte-store-promises.ts';
 import { startHomeWorld } from '../support/home-world.ts';
 import { startSwift, whyNoSwift } from '../support/swift-server.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
-import { testEngine } from '../support/test-engine.ts';
 import { announce, getDownload, makeBytes, sha256Of } from '../support/upload-setup.ts';
 
 const { uploads } = endpoints;
@@ -26,27 +25,24 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-/** The store itself uses no database, so its tests run beside one engine. */
-if (testEngine === 'sqlite') {
-  holdToPromises(
-    'an S3-compatible store',
-    async (t) => createS3Store(s3, join(makeTempDir(t), 'lent')),
-    skip,
-  );
+holdToPromises(
+  'an S3-compatible store',
+  async (t) => createS3Store(s3, join(makeTempDir(t), 'lent')),
+  skip,
+);
 
-  // Of `signalbox doctor`; here, because the processes of a store take seconds to start.
-  test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
-    const dataDir = makeTempDir(t);
-    const found = await checkObjectStore({ s3, dataDir });
-    assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
-    for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
-      await assert.rejects(
-        checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
-        /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
-      );
-    }
-  });
-}
+// Of `signalbox doctor`; here, because the processes of a store take seconds to start.
+test('an object store is tried with an object, and a refusal names settings', skip, async (t) => {
+  const dataDir = makeTempDir(t);
+  const found = await checkObjectStore({ s3, dataDir });
+  assert.deepEqual(found, { state: 'ok', message: `${s3.bucket} at ${s3.endpoint}` });
+  for (const wrong of [{ bucket: 'no-such-bucket' }, { secretAccessKey: 'wrong' }]) {
+    await assert.rejects(
+      checkObjectStore({ s3: { ...s3, ...wrong }, dataDir }),
+      /does not take, give or delete an object \(.+\): check the SVC_S3_ settings/,
+    );
+  }
+});
 
 /** Sends bytes directly to the store. */
 async function putThere(url: string, bytes: Uint8Array | string): Promise<number> {

@@ -18,7 +18,7 @@ const LEASE_MS = 600_000;
  * A hostile tool with the token of its running job. What it says is a claim: the token reports,
  * asks and reads, and never completes, proves, lets a deadline answer, rewrites its run or raises
  * a priority. Each field that a job token may send has its judgement here; the test fails for a new
- * call, or a new field, without one. `policy-matrix.test.ts` says which calls are refused.
+ * call, or a new field, without one. `policy-matrix-sqlite.test.ts` says which calls are refused.
  */
 
 /**

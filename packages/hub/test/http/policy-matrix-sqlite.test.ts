@@ -23,7 +23,7 @@ import { checkRequestId, exchange, requestOfRow } from '../support/http-exchange
 /*
  * The permissions of the control plane: every endpoint × every kind of caller. One table has the
  * expected results; an endpoint without a row fails. What a job token may say in the calls that it
- * may make is in `job-token-fields.test.ts`.
+ * may make is in `job-token-fields-sqlite.test.ts`.
  */
 
 type Verdict = 'ok' | ErrorCode;
