@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
   createWorkspaceByAdmin,
@@ -10,19 +8,16 @@ import {
 } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
-import { browserMissing, openVisit, type VisitOptions } from './browser.ts';
+import { browserMissing, followLink, openVisit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { makeJobSamples, type SampleName } from './job-samples.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditSchemes, auditScreens } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
-
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 
 const screens: Readonly<Record<string, VisitOptions>> = {
   desktop: { viewport: { width: 1280, height: 800 } },
@@ -58,7 +53,6 @@ describe('every page, at every size and in every color scheme', { skip: browserM
   let samples: Readonly<Record<SampleName, string>>;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     hub = await startHubProcess({ dataDir });
     firstOwnerPath = (hub.firstOwnerUrl ?? '').slice(hub.baseUrl.length);
   });
@@ -68,14 +62,20 @@ describe('every page, at every size and in every color scheme', { skip: browserM
   // Registered after the hub's end, so that the directory is deleted later.
   const dataDir = makeTempDir({ after });
 
-  /** Shows the scenes on every screen, in light and in dark, and holds each against the audit. */
+  /**
+   * Shows the scenes on every screen, in light and in dark, and holds each against the audit. The
+   * steps of a person are taken on each screen, whose controls may differ.
+   */
   async function show(scenes: readonly Scene[], guest = false): Promise<void> {
+    const withSteps = scenes.filter(({ act }) => act !== undefined);
     const onScreens = Object.entries(screens).map(async ([screen, options]) => {
       const visit = await openVisit(browser, hub.baseUrl, { ...options });
       if (!guest) await lendSession(visit.context, person);
       const page = await visit.context.newPage();
       const faults: string[] = [];
-      for (const scene of scenes) faults.push(...(await showScene(page, scene, screen)));
+      for (const scene of screen === 'desktop' ? scenes : withSteps) {
+        faults.push(...(await showScene(page, scene, { screen, guest })));
+      }
       assert.deepEqual(faults, [], screen);
       assert.deepEqual(visit.troubles, []);
       await visit.context.close();
@@ -83,18 +83,23 @@ describe('every page, at every size and in every color scheme', { skip: browserM
     await Promise.all(onScreens);
   }
 
-  async function showScene(page: Page, scene: Scene, screen: string): Promise<string[]> {
-    // Another page first, so that a change of the fragment alone is a new visit too.
+  async function showScene(
+    page: Page,
+    { name, path, shows, act }: Scene,
+    { screen, guest }: { screen: string; guest: boolean },
+  ): Promise<string[]> {
+    if (guest || act !== undefined) await open(page, path);
+    else await followLink(page, path);
+    await shows(page).waitFor();
+    if (act === undefined) return await auditScreens(page, name);
+    await act(page);
+    return await auditSchemes(page, `${name}-${screen}`);
+  }
+
+  /** Another page first, so that a change of the fragment alone is a new visit too. */
+  async function open(page: Page, path: string): Promise<void> {
     await page.goto('about:blank');
-    await page.goto(scene.path);
-    await scene.shows(page).waitFor();
-    await scene.act?.(page);
-    return await auditSchemes(page, `${scene.name}-${screen}`, async (view) => {
-      if (pictureDir === undefined) return;
-      // Elements fixed to the top of the window belong at the top of the picture.
-      await page.evaluate('scrollTo(0, 0)');
-      await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-    });
+    await page.goto(path);
   }
 
   it('passes the audit before any person exists', async () => {

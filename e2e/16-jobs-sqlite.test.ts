@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
 import { projectRoot } from './node-process.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditWidths } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -20,8 +20,6 @@ const owner = ownerOf('jobs');
 const { hub, browser } = usePagePlace({ after });
 
 const run = promisify(execFile);
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const jobsPath = `/w/${owner.workspaceSlug}/jobs`;
 
 describe('the list of jobs and the form of a new one', { skip: browserMissing }, () => {
@@ -36,7 +34,6 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
   let agentId: string;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     person = await makeWorkspace(owner);
     ({ workspaceId } = person);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
@@ -88,22 +85,9 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
   };
   const focusedTitle = () => page.evaluate<string>('document.activeElement.textContent');
 
-  /** Holds the page against the audit in both themes and widths, and keeps pictures. */
+  /** Holds the page against the audit, on both widths. */
   async function audit(name: string, on: Page = page): Promise<void> {
-    const size = on.viewportSize();
-    const faults: string[] = [];
-    await on.emulateMedia({ reducedMotion: 'reduce' });
-    for (const width of [1280, 360]) {
-      await on.setViewportSize({ width, height: 800 });
-      const found = await auditSchemes(on, `16-${name}-${width}`, async (view) => {
-        if (pictureDir === undefined) return;
-        await on.screenshot({ path: join(pictureDir, `${view}.png`) });
-      });
-      faults.push(...found);
-    }
-    await on.emulateMedia({ colorScheme: 'light' });
-    if (size !== null) await on.setViewportSize(size);
-    assert.deepEqual(faults, []);
+    assert.deepEqual(await auditWidths(on, `16-${name}`), []);
   }
 
   it('shows jobs by state with counts, and says why queued ones wait', async () => {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Locator, Page } from 'playwright-core';
-import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { browserMissing, followLink, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { auditPage, auditSchemes } from './page-audit.ts';
+import { auditPage, auditSchemes, auditScreens, keepPicture } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -16,16 +15,10 @@ import { makeTempDir } from './temp-dir.ts';
 const owner = ownerOf('job-page');
 const { hub, browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const MILLION = 1_000_000;
 /** Lines of a piece of output, of about 30 KB. */
 const PIECE_LINES = 500;
 const PIECES_PER_CALL = 6;
-const screens = {
-  desktop: { viewport: { width: 1280, height: 800 } },
-  phone: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
-} as const;
 
 const hostileMarkdown = [
   '## Added **GET /health**',
@@ -44,7 +37,6 @@ describe('the page of a job', { skip: browserMissing }, () => {
   let place: { workspaceId: string; repoId: string; agentId: string };
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     person = await makeWorkspace(owner);
     const config = await configOf(dataDir);
     const { workspaceSlug } = owner;
@@ -343,9 +335,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await send('And say how many there are.', 'Start round 3');
     await rounds.getByRole('link', { name: 'Round 3, pending' }).waitFor();
     await page.getByRole('heading', { level: 1, name: 'And say how many there are.' }).waitFor();
-    if (pictureDir !== undefined) {
-      await page.screenshot({ path: join(pictureDir, 'job-rounds.png'), fullPage: true });
-    }
+    await keepPicture(page, 'job-rounds');
     const { jobId: thirdId } = await client.jobs.claimNext({ workspaceId, agentId });
     assert.ok(thirdId !== null);
     await client.jobs.complete({ ...end, jobId: thirdId });
@@ -448,38 +438,24 @@ describe('the page of a job', { skip: browserMissing }, () => {
   it('passes the audit on every tab and in every state, on both screens and in both themes', async () => {
     const { jobs } = await client.jobs.list({ workspaceId: place.workspaceId, limit: 50 });
     const ofStatus = new Map(jobs.map((job) => [job.status, job.jobId]));
-    const found = await Promise.all(
-      Object.entries(screens).map(([screen, options]) => auditTabs(screen, options, ofStatus)),
-    );
-    assert.deepEqual(found.flat(), []);
+    assert.deepEqual(await auditTabs(ofStatus), []);
   });
 
   /** Every tab of the failed job, and the overview of one job in each other state. */
-  async function auditTabs(
-    screen: string,
-    options: VisitOptions,
-    ofStatus: ReadonlyMap<string, string>,
-  ): Promise<string[]> {
-    const seen = await openVisit(browser, hub.baseUrl, { ...options });
-    await lendSession(seen.context, person);
-    const shown = await seen.context.newPage();
+  async function auditTabs(ofStatus: ReadonlyMap<string, string>): Promise<string[]> {
+    const shown = await visit.context.newPage();
     const faults: string[] = [];
     for (const [status, jobId] of ofStatus) {
       const tabs = status === 'failed' ? ['log', 'changes', 'timeline', 'raw'] : [];
       for (const tab of ['overview', ...tabs]) {
-        await shown.goto(pathOf(jobId, `?tab=${tab}`));
+        await followLink(shown, pathOf(jobId, `?tab=${tab}`));
         await shown.getByRole('tab', { selected: true }).waitFor();
         await shown.locator('[role=tabpanel] > *').first().waitFor();
         await shown.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-        const found = await auditSchemes(shown, `job-${status}-${tab}-${screen}`, async (view) => {
-          if (pictureDir === undefined) return;
-          await shown.screenshot({ path: join(pictureDir, `${view}.png`) });
-        });
-        faults.push(...found);
+        faults.push(...(await auditScreens(shown, `job-${status}-${tab}`)));
       }
     }
-    faults.push(...seen.troubles);
-    await seen.context.close();
+    await shown.close();
     return faults;
   }
 

@@ -6,26 +6,18 @@ import { after, before, describe, it } from 'node:test';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
-import { browserMissing, openVisit, type Visit } from './browser.ts';
+import { browserMissing, followLink, openVisit, type Visit } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
 import type { NodeProcess } from './node-process.ts';
-import { auditPage, auditSchemes } from './page-audit.ts';
+import { auditPage, auditScreens } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const owner = ownerOf('fleet');
 const { hub, browser } = usePagePlace({ after });
-
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
-
-const screens = {
-  desktop: { viewport: { width: 1280, height: 800 } },
-  phone: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
-} as const;
 
 /** More than two heartbeats of an agent, on a busy machine. */
 const REPORT_MS_MAX = 60_000;
@@ -35,6 +27,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
 }, () => {
   let visit: Visit;
   let page: Page;
+  let auditTab: Page;
   let person: SignedIn;
   let client: Client;
   let agent: NodeProcess;
@@ -54,6 +47,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
     visit = await openVisit(browser, hub.baseUrl);
     await lendSession(visit.context, person);
     page = await visit.context.newPage();
+    auditTab = await visit.context.newPage();
   });
   const folder = makeTempDir({ after });
   const machine = createMachine(folder);
@@ -83,21 +77,10 @@ describe('agents, repositories and runs at the console, with a real agent', {
 
   /** Holds a page against the audit, on both screens and in both themes. */
   async function audit(name: string, path: string, heading: string): Promise<void> {
-    for (const [screen, options] of Object.entries(screens)) {
-      const other = await openVisit(browser, hub.baseUrl, { ...options });
-      await lendSession(other.context, person);
-      const tab = await other.context.newPage();
-      await tab.goto(path);
-      await tab.getByRole('heading', { name: heading, level: 1 }).waitFor();
-      await tab.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-      const faults = await auditSchemes(tab, `${name}-${screen}`, async (view) => {
-        if (pictureDir === undefined) return;
-        await tab.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-      });
-      assert.deepEqual(faults, []);
-      assert.deepEqual(other.troubles, [], name);
-      await other.context.close();
-    }
+    await followLink(auditTab, path);
+    await auditTab.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await auditTab.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+    assert.deepEqual(await auditScreens(auditTab, name), []);
   }
 
   it('begins with the exact next command on each page', async () => {

@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
-import { auditSchemes } from './page-audit.ts';
+import { browserMissing, followLink, openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { auditScreens, keepPicture } from './page-audit.ts';
 import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, type SignedIn } from './person.ts';
 
 const owner = ownerOf('settings');
 const { hub, browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const grace = {
   name: 'Grace Hopper',
   email: 'grace@settings.example',
   password: 'nine lanterns over violet harbour',
 };
 const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
-const phone: VisitOptions = {
-  viewport: { width: 360, height: 740 },
-  isMobile: true,
-  hasTouch: true,
-};
 const pages = ['workspace', 'members', 'tokens', 'machines', 'audit', 'account'] as const;
 
 describe('settings, in a browser', { skip: browserMissing }, () => {
@@ -34,7 +25,6 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
   let page: Page;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     ada = await makeWorkspace(owner);
     visit = await openVisit(browser, hub.baseUrl, { ...desktop, acceptDownloads: true });
     await lendSession(visit.context, ada);
@@ -213,22 +203,14 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
     const token = { workspaceId, name: 'Release pipeline' };
     await callConsole(hub.baseUrl, 'service-tokens/mint', token, await cookie());
     const faults: string[] = [];
-    for (const [screen, options] of Object.entries({ desktop, phone })) {
-      const own = await openVisit(browser, hub.baseUrl, { ...options });
-      await own.context.addCookies(await visit.context.cookies());
-      const view = await own.context.newPage();
-      for (const name of pages) {
-        await view.goto(pathOf(name));
-        await view.locator('main section').first().waitFor();
-        await view
-          .locator('main [role=status] .animate-pulse')
-          .first()
-          .waitFor({ state: 'detached' });
-        const look = (title: string) => keepPicture(view, title);
-        faults.push(...(await auditSchemes(view, `settings-${name}-${screen}`, look)));
-      }
-      assert.deepEqual(own.troubles, []);
-      await own.context.close();
+    for (const name of pages) {
+      await followLink(page, pathOf(name));
+      await page.locator('main section').first().waitFor();
+      await page
+        .locator('main [role=status] .animate-pulse')
+        .first()
+        .waitFor({ state: 'detached' });
+      faults.push(...(await auditScreens(page, `settings-${name}`)));
     }
     assert.deepEqual(faults, []);
     assert.deepEqual(visit.troubles, []);
@@ -238,11 +220,5 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
   async function cookie(): Promise<string> {
     const [first] = await visit.context.cookies();
     return `${first?.name}=${first?.value}`;
-  }
-
-  async function keepPicture(view: Page, name: string): Promise<void> {
-    if (pictureDir === undefined) return;
-    await view.evaluate('scrollTo(0, 0)');
-    await view.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
   }
 });

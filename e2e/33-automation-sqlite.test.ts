@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { endpoints, INTEGRATION_SECRET_HEADER } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
-import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { browserMissing, followLink, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditScreens } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
 
 const owner = ownerOf('automation');
 const { hub, browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
-const phone: VisitOptions = {
-  viewport: { width: 360, height: 740 },
-  isMobile: true,
-  hasTouch: true,
-};
 
 describe('triggers, events and connections, in a browser', { skip: browserMissing }, () => {
   let ada: SignedIn;
@@ -34,7 +25,6 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
   let sent = 0;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     ada = await makeWorkspace(owner);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
@@ -245,22 +235,19 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
     person: SignedIn,
   ): Promise<void> {
     const faults: string[] = [];
-    for (const [screen, options] of Object.entries({ desktop, phone })) {
-      const own = await openVisit(browser, hub.baseUrl, { ...options });
-      await lendSession(own.context, person);
-      const view = await own.context.newPage();
-      const look = (title: string) => keepPicture(view, title);
-      for (const [path, heading] of scenes) {
-        const name = `${path.split('/')[0]}${path.includes('/') ? '-one' : ''}-${state}-${screen}`;
-        await view.goto(pathOf(path));
-        await view.getByRole('heading', { name: heading, exact: true }).first().waitFor();
-        await view.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-        if (state === 'filled') await unfold(view, path);
-        faults.push(...(await auditSchemes(view, name, look)));
-      }
-      assert.deepEqual(own.troubles, []);
-      await own.context.close();
+    const own = await openVisit(browser, hub.baseUrl, desktop);
+    await lendSession(own.context, person);
+    const view = await own.context.newPage();
+    for (const [path, heading] of scenes) {
+      const name = `${path.split('/')[0]}${path.includes('/') ? '-one' : ''}-${state}`;
+      await followLink(view, pathOf(path));
+      await view.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+      await view.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+      if (state === 'filled') await unfold(view, path);
+      faults.push(...(await auditScreens(view, name)));
     }
+    assert.deepEqual(own.troubles, []);
+    await own.context.close();
     assert.deepEqual(faults, []);
   }
 
@@ -275,11 +262,5 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
       await view.getByRole('button', { name: 'New trigger' }).click();
       await view.getByRole('button', { name: 'Add a condition' }).click();
     }
-  }
-
-  async function keepPicture(view: Page, name: string): Promise<void> {
-    if (pictureDir === undefined) return;
-    await view.evaluate('scrollTo(0, 0)');
-    await view.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
   }
 });

@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
-import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { browserMissing, followLink, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditScreens } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
 
 const owner = ownerOf('data');
 const { hub, browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
-const phone: VisitOptions = {
-  viewport: { width: 360, height: 740 },
-  isMobile: true,
-  hasTouch: true,
-};
 
 describe('context and uploads, in a browser', { skip: browserMissing }, () => {
   let ada: SignedIn;
@@ -30,7 +21,6 @@ describe('context and uploads, in a browser', { skip: browserMissing }, () => {
   let page: Page;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     ada = await makeWorkspace(owner);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
@@ -134,32 +124,20 @@ describe('context and uploads, in a browser', { skip: browserMissing }, () => {
   /** Holds pages, each known by a heading, against the audit; unfolds the first item. */
   async function audit(state: string, scenes: Readonly<Record<string, string>>): Promise<void> {
     const faults: string[] = [];
-    for (const [screen, options] of Object.entries({ desktop, phone })) {
-      const own = await openVisit(browser, hub.baseUrl, { ...options });
-      await lendSession(own.context, ada);
-      const view = await own.context.newPage();
-      const look = (title: string) => keepPicture(view, title);
-      for (const [path, heading] of Object.entries(scenes)) {
-        const name = `data-${path === contextPath ? 'context' : 'uploads'}-${state}-${screen}`;
-        await view.goto(path);
-        await view.getByRole('heading', { name: heading, exact: true }).first().waitFor();
-        await view.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-        if (state === 'filled') await view.locator('main li').first().waitFor();
-        if (state === 'filled' && path === contextPath) {
-          await view.locator('main ol summary').first().click();
-          await view.getByText('Endpoints reveal no versions.').nth(1).waitFor();
-        }
-        faults.push(...(await auditSchemes(view, name, look)));
+    const view = await visit.context.newPage();
+    for (const [path, heading] of Object.entries(scenes)) {
+      await followLink(view, path);
+      await view.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+      await view.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+      if (state === 'filled') await view.locator('main li').first().waitFor();
+      if (state === 'filled' && path === contextPath) {
+        await view.locator('main ol summary').first().click();
+        await view.getByText('Endpoints reveal no versions.').nth(1).waitFor();
       }
-      assert.deepEqual(own.troubles, []);
-      await own.context.close();
+      const name = path === contextPath ? 'context' : 'uploads';
+      faults.push(...(await auditScreens(view, `data-${name}-${state}`)));
     }
+    await view.close();
     assert.deepEqual(faults, []);
-  }
-
-  async function keepPicture(view: Page, name: string): Promise<void> {
-    if (pictureDir === undefined) return;
-    await view.evaluate('scrollTo(0, 0)');
-    await view.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
   }
 });

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Job } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
@@ -8,15 +6,13 @@ import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
 import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configOf } from './hub-database.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditWidths } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { lendSession } from './person.ts';
 
 const owner = ownerOf('newjob');
 const { hub, browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const jobsPath = `/w/${owner.workspaceSlug}/jobs`;
 
 describe('templates and variants in New job', { skip: browserMissing }, () => {
@@ -27,7 +23,6 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
   let repoId: string;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     const person = await makeWorkspace(owner);
     ({ workspaceId } = person);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
@@ -49,18 +44,7 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
   });
 
   async function audit(name: string): Promise<void> {
-    const faults: string[] = [];
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      const found = await auditSchemes(page, `39-${name}-${width}`, async (view) => {
-        if (pictureDir === undefined) return;
-        await page.screenshot({ path: join(pictureDir, `${view}.png`), fullPage: true });
-      });
-      faults.push(...found);
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1280, height: 800 });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(await auditWidths(page, `39-${name}`), []);
   }
 
   const newest = async () => {

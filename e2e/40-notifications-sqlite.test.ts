@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
@@ -9,19 +8,16 @@ import { browserMissing, openVisit, type Visit, type VisitOptions } from './brow
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { startNtfy } from './ntfy-receiver.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditWidths } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const phone: VisitOptions = {
   ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
-const desktop: VisitOptions = { viewport: { width: 1280, height: 800 } };
 const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 
 /* A person adds a channel, a job asks, and the link of the message leads to the answer. */
@@ -36,7 +32,6 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
   let runId: string;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     receiver = await startNtfy();
     const dataDir = join(folder, 'data');
     const mail = {
@@ -70,17 +65,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     receiver?.server.close();
   });
 
-  async function look(view: string): Promise<string[]> {
-    const keep = async (name: string) => {
-      if (pictureDir === undefined) return;
-      await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
-    };
-    const faults = await auditSchemes(page, `notifications-${view}-360`, keep);
-    await page.setViewportSize(desktop.viewport ?? { width: 1280, height: 800 });
-    faults.push(...(await auditSchemes(page, `notifications-${view}-1280`, keep)));
-    await page.setViewportSize({ width: 360, height: 740 });
-    return faults;
-  }
+  const look = (view: string) => auditWidths(page, `notifications-${view}`);
 
   it('adds a topic of ntfy, and tries it', async () => {
     await page.goto(settingsPath);

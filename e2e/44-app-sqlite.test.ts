@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,8 +21,6 @@ import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const phone: VisitOptions = {
   ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
@@ -55,7 +53,6 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
   const endFile = join(folder, 'end');
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     [port] = await findFreePorts(1);
     const env = { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
     hub = await startHubProcess({ dataDir, port: Number(port), env });
@@ -138,11 +135,7 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
     await devTools.send('ServiceWorker.deliverPushMessage', message);
   }
 
-  const look = (view: string) =>
-    auditSchemes(page, `app-${view}-360`, async (name) => {
-      if (pictureDir === undefined) return;
-      await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
-    });
+  const look = (view: string) => auditSchemes(page, `app-${view}-360`);
 
   it('says why a browser cannot notify, and what to do', async () => {
     await page.goto(settingsPath);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mintTokenByAdmin } from '@signalbox/hub';
@@ -9,7 +8,7 @@ import { browserMissing, openVisit, type Visit, type VisitOptions } from './brow
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { startNtfy } from './ntfy-receiver.ts';
-import { auditSchemes } from './page-audit.ts';
+import { auditWidths } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import {
   callConsole,
@@ -23,8 +22,6 @@ import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
 
-/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
-const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
 const phone: VisitOptions = {
   ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
@@ -44,7 +41,6 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
   let runId: string;
 
   before(async () => {
-    if (pictureDir !== undefined) mkdirSync(pictureDir, { recursive: true });
     receiver = await startNtfy();
     const dataDir = join(folder, 'data');
     hub = await startHubProcess({ dataDir, env: { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } });
@@ -88,17 +84,9 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
   }
 
   async function look(view: string): Promise<string[]> {
-    const keep = async (name: string) => {
-      if (pictureDir === undefined) return;
-      await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
-    };
     // The bar at the top would lie over a part of the links.
     await page.evaluate('scrollTo(0, 0)');
-    const faults = await auditSchemes(page, `who-${view}-360`, keep);
-    await page.setViewportSize({ width: 1280, height: 800 });
-    faults.push(...(await auditSchemes(page, `who-${view}-1280`, keep)));
-    await page.setViewportSize({ width: 360, height: 740 });
-    return faults;
+    return await auditWidths(page, `who-${view}`);
   }
 
   it('sets the order in which persons are told of the questions of a repository', async () => {

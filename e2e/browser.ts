@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** The headless shell is Chromium without its windows; it takes a third less of the processor. */
 const chromiumPaths = process.env.SIGNALBOX_TEST_CHROMIUM
@@ -80,6 +80,18 @@ export async function openVisit(
     if (response.status() >= 500) troubles.push(`${response.status()} of ${response.url()}`);
   });
   return { context, troubles };
+}
+
+/**
+ * Shows a page of the console to a person who is signed in, as a link does: loading the console
+ * again takes several times as much of the processor. A page without content comes in between, so
+ * that the content that is waited for afterwards is of the new page.
+ */
+export async function followLink(page: Page, path: string): Promise<void> {
+  if (page.url() === 'about:blank') return void (await page.goto(path));
+  await page.evaluate("history.pushState(null, '', '/w/nowhere')");
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
 }
 
 /** Browsers log each answer of 400 or 401 as an error; to the console these are plain refusals. */

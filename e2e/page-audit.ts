@@ -1,4 +1,6 @@
-import axe from 'axe-core';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
 /*
@@ -6,6 +8,9 @@ import type { Page } from 'playwright-core';
  * own. No substitute for a person who looks.
  */
 
+/** The smaller one of its files: each page parses it. */
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const axeSource = readFileSync(axeFile, 'utf8');
 /** The rules of axe-core that every page passes. */
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
@@ -13,8 +18,12 @@ const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const namedRoles =
   'button|link|textbox|combobox|checkbox|menuitem|alertdialog|dialog|log|navigation|img';
 
-/** The rules of axe-core among them that depend on colors. */
-const axeColorRules = ['color-contrast', 'link-in-text-block'];
+/** A folder to keep the pictures in, for a person to look at; without it none are taken. */
+export const pictureDir = process.env.SIGNALBOX_TEST_SCREENSHOTS;
+const screenSizes = {
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 360, height: 740 },
+} as const;
 
 /** Every fault of the page as it is shown now, in a sentence each. */
 export async function auditPage(page: Page): Promise<string[]> {
@@ -25,46 +34,74 @@ export async function auditPage(page: Page): Promise<string[]> {
     ...(await page.evaluate(auditStructure)),
     ...(await page.evaluate(auditTargets)),
     ...(await page.evaluate(auditContrast)),
-    ...(await auditByAxe(page, { type: 'tag', values: axeRules })),
+    ...(await auditByAxe(page)),
   ];
 }
 
 /**
- * Every fault of the page in light and in dark. A color scheme changes nothing but colors, so the
- * names, the structure and the sizes are held against the rules only once.
+ * Every fault of the page in light and in dark. A color scheme changes nothing but colors, so all
+ * rules are held in one scheme, light on a desktop and dark on a phone, and the contrast in both.
  *
- * @param view begins each fault's line, before the color scheme.
- * @param look is called in each color scheme with the name of the view, such as for a picture.
+ * @param view begins each fault's line, and names its pictures.
  */
-export async function auditSchemes(
-  page: Page,
-  view: string,
-  look: (view: string) => Promise<unknown> = async () => {},
-): Promise<string[]> {
+export async function auditSchemes(page: Page, view: string): Promise<string[]> {
+  const main = page.viewportSize()?.width === screenSizes.phone.width ? 'dark' : 'light';
   const faults: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    await look(`${view}-${colorScheme}`);
-    const found = await (colorScheme === 'light' ? auditPage(page) : auditColors(page));
+    await keepPicture(page, `${view}-${colorScheme}`);
+    const found = await (colorScheme === main ? auditPage(page) : page.evaluate(auditContrast));
     faults.push(...found.map((fault) => `${view}-${colorScheme}: ${fault}`));
   }
   return faults;
 }
 
-async function auditColors(page: Page): Promise<string[]> {
-  return [
-    ...(await page.evaluate(auditContrast)),
-    ...(await auditByAxe(page, { type: 'rule', values: axeColorRules })),
-  ];
+/**
+ * Every fault of the page on a desktop and on a phone, whose window and touch it gets: to load a
+ * page again costs more than the rules do. The page must be loaded again to be used with a mouse.
+ */
+export async function auditScreens(page: Page, view: string): Promise<string[]> {
+  await page.setViewportSize(screenSizes.desktop);
+  const faults = await auditSchemes(page, `${view}-desktop`);
+  const devTools = await page.context().newCDPSession(page);
+  await page.setViewportSize(screenSizes.phone);
+  const metrics = { ...screenSizes.phone, deviceScaleFactor: 0, mobile: true };
+  await devTools.send('Emulation.setDeviceMetricsOverride', metrics);
+  await devTools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  faults.push(...(await auditSchemes(page, `${view}-phone`)));
+  await devTools.detach();
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(screenSizes.desktop);
+  return faults;
+}
+
+/** Every fault of the page in a wide and in a narrow window, which is then as it was, in light. */
+export async function auditWidths(page: Page, view: string): Promise<string[]> {
+  const before = page.viewportSize();
+  const faults: string[] = [];
+  for (const [screen, size] of Object.entries(screenSizes)) {
+    await page.setViewportSize(size);
+    faults.push(...(await auditSchemes(page, `${view}-${screen}`)));
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (before !== null) await page.setViewportSize(before);
+  return faults;
+}
+
+/** Keeps a picture of the whole page. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (pictureDir === undefined) return;
+  mkdirSync(pictureDir, { recursive: true });
+  // Elements fixed to the top of the window belong at the top of the picture.
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({ path: join(pictureDir, `${name}.png`), fullPage: true });
 }
 
 /** The violations that axe-core finds, one per element. */
-async function auditByAxe(
-  page: Page,
-  runOnly: { type: 'tag' | 'rule'; values: readonly string[] },
-): Promise<string[]> {
+async function auditByAxe(page: Page): Promise<string[]> {
   // The source puts itself into the page under this name.
-  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
+  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axeSource);
+  const runOnly = { type: 'tag', values: axeRules };
   const options = { runOnly, resultTypes: ['violations'] };
   // Base UI keeps the focus in its popups by hidden elements that pass it on at once.
   const context = { exclude: ['[data-base-ui-focus-guard]'] };

@@ -6,19 +6,20 @@ import { toolMissing } from './install-tool.ts';
 import { logOf, startToolBench, type ToolBench } from './tool-bench.ts';
 import { hang, limit, limitedAccount, say, shell } from './turns.ts';
 
-/** One more than the agent runs at once. */
-const names = ['one', 'two', 'three'];
 /** Over ACP, the tools name the minute of the reset only. */
 const PAUSE_LIMIT_MS = 240_000;
 
+/** With one job more than the agent runs at once. */
 const ways = [
   {
-    how: 'claude',
-    words: /You've hit your 5-hour limit/,
+    ...{ how: 'claude', words: /You've hit your 5-hour limit/, slots: 2 },
     tool: { name: 'claude', protocol: 'cli' },
   },
-  { how: 'claude-acp', words: /You've hit your 5-hour limit/, tool: { name: 'claude' } },
-  { how: 'codex-acp', words: /hit your usage limit/, tool: { name: 'codex' } },
+  {
+    ...{ how: 'claude-acp', words: /You've hit your 5-hour limit/, slots: 1 },
+    tool: { name: 'claude' },
+  },
+  { how: 'codex-acp', words: /hit your usage limit/, slots: 1, tool: { name: 'codex' } },
 ] as const;
 
 /** The cost of a job with the scripted model: a fraction of a cent for each call. */
@@ -49,27 +50,27 @@ describe('limits of accounts and budgets under the real tool', {
   });
   after(() => bench?.close());
 
-  for (const { how, words, tool } of ways) {
-    it(`D1, D4: ${how}, three jobs and the limit of a login: all wait for the reset, and are done`, async () => {
+  for (const { how, words, slots, tool } of ways) {
+    it(`D1, D4: ${how}, ${slots + 1} jobs and the limit of a login: all wait for the reset, and are done`, async () => {
       const account = limitedAccount(30_000);
       const ids: string[] = [];
-      for (const name of names) {
-        const scenario = `limit-${how}-${name}`;
+      for (let number = 0; number <= slots; number += 1) {
+        const scenario = `limit-${how}-${number}`;
         bench.model.script({ [scenario]: [limit(account), say('Done.')] });
         ids.push(await bench.enqueue(`Work. [scenario ${scenario}]`));
       }
-      const agent = startAgent(tool, '--jobs', '2');
+      const agent = startAgent(tool, '--jobs', String(slots));
       await agent.waitFor(/paused until \d\d:\d\d:\d\d, usage_limit: /);
       const agents = await bench.machine.run(['agents']);
       assert.match(agents.stdout, /◐ paused until \d\d:\d\d/);
       assert.match(agent.stdout, words);
       await agent.waitFor(/claiming again/, PAUSE_LIMIT_MS);
       const untilMs = Date.now();
-      await agent.waitFor(/(?:✔ [\s\S]*){3}/, PAUSE_LIMIT_MS);
+      await agent.waitFor(new RegExp(`(?:✔ [^]*){${slots + 1}}`), PAUSE_LIMIT_MS);
       await stopAgent();
       assert.ok(untilMs >= (account.resetsAtMs ?? Infinity), 'it claimed before the reset');
-      // Two slots were filled before the first answer.
-      assert.ok(account.refused <= 2, `${account.refused} requests during the limit`);
+      // All slots were filled before the first answer.
+      assert.ok(account.refused <= slots, `${account.refused} requests during the limit`);
       for (const jobId of ids) {
         const { job, events } = await bench.readJob(jobId);
         const { maxAttempts } = job as unknown as { maxAttempts: number };
