@@ -48,6 +48,24 @@ test('a reply in other words is the answer, without its quote and signature', {
   assert.deepEqual(await h.state(uncertaintyId), ['resolved', 'Take 8080.\nIt is free.']);
 });
 
+test('a reply that is only HTML is read like one of text', { skip }, async (t) => {
+  const h = await startReplyWorld(t);
+  const { uncertaintyId } = await h.ask(asked);
+  const { messageId = '', html: ours = '' } = await h.mailOf(uncertaintyId);
+  const pageOf = (content: string) => `<html><body>${content}</body></html>`;
+  const head = '<hr><p><b>From:</b> Signalbox<br><b>Sent:</b> Tuesday</p>';
+  await h.mailIn({ inReplyTo: messageId, html: pageOf(`<p>“Green”</p><p>Ada</p>${head}${ours}`) });
+  await h.read();
+  assert.deepEqual(await h.state(uncertaintyId), ['resolved', 'g']);
+  const { uncertaintyId: other } = await h.ask({ prompt: 'Which port?', kind: 'missing_fact' });
+  const second = await h.mailOf(other);
+  const quote = `<blockquote>${second.html}</blockquote>`;
+  const html = pageOf(`<p>Take <b>8080</b>.</p>${quote}`);
+  await h.mailIn({ inReplyTo: second.messageId, html });
+  await h.read();
+  assert.deepEqual(await h.state(other), ['resolved', 'Take 8080.']);
+});
+
 test('a mail that does not prove its sender answers nothing and gets no mail', {
   skip,
 }, async (t) => {
@@ -65,7 +83,10 @@ test('a mail that does not prove its sender answers nothing and gets no mail', {
   await h.reply(uncertaintyId, '1', { from: ['ada@acme.dev', 'eve@acme.dev'] });
   await h.reply(uncertaintyId, 'Out of office.', { headers: { 'Auto-Submitted': 'auto-replied' } });
   await h.mailIn({ subject: 'Hello', text: '1' });
-  assert.equal(h.unseen(), 8);
+  // A mail answers for the person who got it.
+  await h.addMember('grace');
+  await h.reply(uncertaintyId, '1', { from: 'grace@acme.dev' });
+  assert.equal(h.unseen(), 9);
   await h.read();
   assert.deepEqual(await h.state(uncertaintyId), ['open', null]);
   assert.deepEqual([h.outgoing.mails.length, h.unseen()], [1, 0]);
@@ -122,6 +143,19 @@ test('a reply to a mail about several questions answers none of them', { skip },
   for (const { uncertaintyId } of ids) {
     assert.deepEqual(await h.state(uncertaintyId), ['open', null]);
   }
+  // The turn of the clock has begun another pass.
+  assert.ok(h.refusals().length >= 1);
+});
+
+test('without the channel of its mail, a reply answers nothing', { skip }, async (t) => {
+  const h = await startReplyWorld(t);
+  const { uncertaintyId } = await h.ask(asked);
+  await h.mailOf(uncertaintyId);
+  const { workspaceId, channelId } = h;
+  await h.person.call(consoleEndpoints.notificationChannels.remove, { workspaceId, channelId });
+  await h.reply(uncertaintyId, '1');
+  await h.read();
+  assert.deepEqual(await h.state(uncertaintyId), ['open', null]);
   assert.equal(h.refusals().length, 1);
 });
 

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { createTransport, type SendMailOptions } from 'nodemailer';
+import { insertMembership } from '../../src/access/store.ts';
+import { insertPerson } from '../../src/people/store.ts';
 import type { ReplyMailbox } from '../../src/start/setting-values.ts';
 import { trustCertificate } from './certificate.ts';
 import { signInFirstOwner } from './console-person.ts';
@@ -66,6 +68,18 @@ export async function startReplyWorld(t: TestContext) {
   };
   return {
     ...{ ...h, ...servers, person, put, channelId: own.channelId },
+    /** Another member, with an account of the same domain. */
+    addMember: async (name: string) => {
+      const { deps, database } = hub;
+      const person_id = deps.ids('person');
+      await database.write(workspaceId, async (tx) => {
+        const created_at = tx.nowMs;
+        const person = { person_id, name, email: `${name}@acme.dev`, password_hash: '' };
+        await insertPerson(tx, { ...person, created_at });
+        const membership = { workspace_id: workspaceId, person_id, role: 'member' as const };
+        await insertMembership(tx, { ...membership, created_at });
+      });
+    },
     /** The mail about a question. */
     mailOf,
     /** A reply to it, as mail programs write it. */
