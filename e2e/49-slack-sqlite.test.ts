@@ -182,7 +182,10 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
   it('lists what waits, and enqueues in a repository', async () => {
     await ask('Which licence?', { kind: 'missing_fact' });
     const waits = await say(ADA, 'waits');
-    assert.match(JSON.stringify(waits.blocks), /1 wait in Acme Works\..*“Which licence\?”/);
+    assert.match(
+      JSON.stringify(waits.blocks),
+      /1 question waits in Acme Works\..*“Which licence\?”/,
+    );
     const enqueued = await say(ADA, 'api Add a &lt;health&gt; check');
     assert.match(String(enqueued.text), /^Enqueued in acme\/api: “Add a &lt;health&gt; check”$/);
     const [{ jobId } = {}, ...others] = await listWork();
@@ -256,5 +259,18 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     await slack.until(() => slack.calls.includes('apps.connections.open', calls));
     await slack.until(() => slack.connections === 1);
     assert.match(String((await say(ADA, 'help')).text), /REPOSITORY what to do/);
+  });
+
+  it('asks for the workspace when an account is connected with several', async () => {
+    const draft = { name: 'Beta Works', slug: 'beta' };
+    const { answer } = await callConsole(hub.baseUrl, 'workspaces/create', draft, ada.cookie);
+    const { workspaceId } = answer.workspace as { workspaceId: string };
+    assert.match(String((await connect({ ...ada, workspaceId }, ADA)).said), /in Beta Works/);
+    const both = JSON.stringify((await say(ADA, '')).blocks);
+    assert.match(both, /in Acme Works\..*Nothing waits in Beta Works\./);
+    const asked = await say(ADA, 'api Paint it');
+    assert.match(String(asked.text), /^Begin with the workspace: (acme, beta|beta, acme)\./);
+    assert.match(String((await say(ADA, 'acme api Paint it')).text), /^Enqueued in acme\/api/);
+    assert.match(String((await say(ADA, 'beta api Paint it')).text), /no repositories yet/);
   });
 });

@@ -1,11 +1,8 @@
-import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
+import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-
-/** RFC 6455, 1.3. */
-const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 interface Subscription {
   /** The name of the browser at the service. */
@@ -39,7 +36,7 @@ interface BrowserMessage {
 export async function startPushService(t: { after(act: () => void): void }) {
   const subscriptions = new Map<string, Subscription>();
   /** The connections of browsers, by their names. */
-  const browsers = new Map<string, Duplex>();
+  const browsers = new Map<string, WebSocket>();
   let kept: Kept[] = [];
   const posts: { status: number; bytes: number; atMs: number }[] = [];
   const posted = new EventEmitter();
@@ -54,9 +51,9 @@ export async function startPushService(t: { after(act: () => void): void }) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sockets = new Set<Duplex>();
+  const sockets = new WebSocketServer({ server });
   t.after(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const browser of sockets.clients) browser.terminate();
     server.closeAllConnections();
     server.close();
   });
@@ -85,7 +82,7 @@ export async function startPushService(t: { after(act: () => void): void }) {
   }
 
   /** A browser that was here before has its name, and gets what was kept for it. */
-  function greet(browser: Duplex, uaid: string): void {
+  function greet(browser: WebSocket, uaid: string): void {
     browsers.set(uaid, browser);
     browser.once('close', () => {
       if (browsers.get(uaid) === browser) browsers.delete(uaid);
@@ -95,7 +92,7 @@ export async function startPushService(t: { after(act: () => void): void }) {
     kept = kept.filter((one) => one.uaid !== uaid);
   }
 
-  function hear(browser: Duplex, message: BrowserMessage): void {
+  function hear(browser: WebSocket, message: BrowserMessage): void {
     const { messageType, channelID = '', key = '' } = message;
     if (messageType === 'hello') {
       greet(browser, message.uaid || randomUUID().replaceAll('-', ''));
@@ -109,26 +106,10 @@ export async function startPushService(t: { after(act: () => void): void }) {
     }
   }
 
-  server.on('upgrade', ({ headers }: IncomingMessage, socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy()).once('close', () => sockets.delete(socket));
-    const accepted = createHash('sha1')
-      .update(`${headers['sec-websocket-key']}${WEBSOCKET_GUID}`)
-      .digest('base64');
-    const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
-    const protocol = headers['sec-websocket-protocol'];
-    lines.push(`Sec-WebSocket-Accept: ${accepted}`);
-    if (protocol !== undefined) lines.push(`Sec-WebSocket-Protocol: ${protocol}`);
-    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-    let waiting = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => {
-      waiting = Buffer.concat([waiting, chunk]);
-      for (let frame = readFrame(waiting); frame !== null; frame = readFrame(waiting)) {
-        waiting = waiting.subarray(frame.bytes);
-        if (frame.opcode === 1) hear(socket, JSON.parse(frame.payload.toString('utf8')));
-        if (frame.opcode === 8) socket.end();
-      }
-    });
+  sockets.on('connection', (browser) => {
+    browser.on('error', () => browser.terminate());
+    // `ws` gives a Buffer unless it is told otherwise.
+    browser.on('message', (data) => hear(browser, JSON.parse((data as Buffer).toString('utf8'))));
   });
   return {
     ...{ url, webSocketUrl: url.replace('http', 'ws'), posts, subscriptions },
@@ -159,27 +140,6 @@ function isSigned(header: string, key: string, audience: string): boolean {
   );
 }
 
-/** Reads one frame of a client, whole and masked (RFC 6455, 5.2); null: not all is there. */
-function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; bytes: number } | null {
-  if (bytes.length < 6) return null;
-  const length = bytes.readUInt8(1) & 127;
-  const isLong = length === 126;
-  const head = isLong ? 8 : 6;
-  if (bytes.length < head) return null;
-  const size = isLong ? bytes.readUInt16BE(2) : length;
-  if (bytes.length < head + size) return null;
-  const mask = bytes.subarray(head - 4, head);
-  const payload = Buffer.from(bytes.subarray(head, head + size));
-  for (const [at, byte] of payload.entries()) payload[at] = byte ^ (mask[at % 4] ?? 0);
-  return { opcode: bytes.readUInt8(0) & 15, payload, bytes: head + size };
-}
-
-function say(browser: Duplex, message: object): void {
-  const payload = Buffer.from(JSON.stringify(message));
-  const head = payload.length < 126 ? Buffer.of(0x81, payload.length) : Buffer.alloc(4);
-  if (payload.length >= 126) {
-    head.writeUInt16BE(0x817e);
-    head.writeUInt16BE(payload.length, 2);
-  }
-  browser.write(Buffer.concat([head, payload]));
+function say(browser: WebSocket, message: object): void {
+  browser.send(JSON.stringify(message));
 }

@@ -30,6 +30,8 @@ interface Place {
 }
 
 const QUESTIONS_MAX = 10;
+/** Of a message of Slack. */
+const BLOCKS_MAX = 50;
 const TITLE_CHARS_MAX = 240;
 const REPOSITORIES_READ_MAX = 1_000;
 const REPOSITORIES_NAMED_MAX = 20;
@@ -108,8 +110,7 @@ async function listWaits(deps: SlackDeps, places: readonly Place[]): Promise<Ans
     // The validator fills in the defaults.
     const filled = input as RequestInput<typeof endpoints.uncertainties.inbox.request>;
     const { uncertainties, nextCursor } = await listInbox(deps, principal, filled);
-    const count = nextCursor === null ? `${uncertainties.length}` : `More than ${QUESTIONS_MAX}`;
-    const title = uncertainties.length === 0 ? 'Nothing waits' : `${count} wait`;
+    const title = titleOfList(uncertainties.length, nextCursor !== null);
     blocks.push({ type: 'section', text: plain(`${title} in ${name}.`) });
     for (const { uncertaintyId, title: asked } of uncertainties) {
       const url = `${deps.baseUrl}/w/${slug}/inbox/${uncertaintyId}`;
@@ -120,8 +121,11 @@ async function listWaits(deps: SlackDeps, places: readonly Place[]): Promise<Ans
   return { ...answer('What waits for you'), blocks: blocks.slice(0, BLOCKS_MAX) };
 }
 
-/** Of a message of Slack. */
-const BLOCKS_MAX = 50;
+function titleOfList(count: number, hasMore: boolean): string {
+  if (hasMore) return `More than ${QUESTIONS_MAX} questions wait`;
+  if (count === 1) return '1 question waits';
+  return count === 0 ? 'Nothing waits' : `${count} questions wait`;
+}
 
 /** Enqueues a job as the person, by the function that the console calls. */
 async function enqueue(
@@ -136,6 +140,7 @@ async function enqueue(
   const repositories = await listRepositories(deps.database.reader, workspaceId, page);
   const found = findRepository(repositories, text);
   if (found === null) {
+    if (repositories.length === 0) return answer('The workspace has no repositories yet.');
     const labels = repositories.slice(0, REPOSITORIES_NAMED_MAX).map(({ label }) => label);
     return answer(`Begin with a repository, then say what to do: ${labels.join(', ')}. ${HELP}`);
   }

@@ -26,6 +26,7 @@ test('without any setting the hub listens on loopback, port 4400, with data in t
     allowPrivateHosts: [],
     smtp: null,
     replyMailbox: null,
+    slack: null,
     s3: null,
     uploadWorkspaceBytes: 10_000_000_000,
     uploadJobBytes: 1_000_000_000,
@@ -70,6 +71,8 @@ const replies = {
   SVC_IMAP_URL: 'imaps://hub:p%2F1@mail.acme.dev/INBOX',
   SVC_MAIL_AUTH_ID: 'MX.acme.dev',
 };
+const slackBot = { SVC_SLACK_BOT_TOKEN: 'xoxb-1' };
+const slack = { ...slackBot, SVC_SLACK_APP_TOKEN: 'xapp-1' };
 
 const refused: [env: Record<string, string>, names: string][] = [
   [{ SVC_PORT: 'http' }, 'SVC_PORT is "http"'],
@@ -115,6 +118,11 @@ const refused: [env: Record<string, string>, names: string][] = [
   [{ ...replies, SVC_IMAP_URL: 'imaps://mail.acme.dev/INBOX' }, 'SVC_IMAP_URL'],
   [{ ...replies, SVC_IMAP_URL: 'imaps://hub:secret@mail.acme.dev' }, 'SVC_IMAP_URL'],
   [{ ...replies, SVC_IMAP_URL: 'pops://hub:secret@mail.acme.dev/INBOX' }, 'SVC_IMAP_URL'],
+  [slackBot, 'SVC_SLACK_APP_TOKEN or SVC_SLACK_SIGNING_SECRET'],
+  [{ SVC_SLACK_APP_TOKEN: 'xapp-1' }, 'SVC_SLACK_BOT_TOKEN'],
+  [{ ...slack, SVC_SLACK_BOT_TOKEN: 'xapp-1' }, 'SVC_SLACK_BOT_TOKEN must .* xoxb-'],
+  [{ ...slack, SVC_SLACK_APP_TOKEN: 'xoxb-1' }, 'SVC_SLACK_APP_TOKEN must .* xapp-'],
+  [{ ...slack, SVC_SLACK_API_URL: 'slack-gov.com/api' }, 'SVC_SLACK_API_URL is "slack-gov'],
   [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL is "loud"'],
   [{ SVC_DATABASE_URL: 'mysql://localhost' }, 'SVC_DATABASE_URL'],
 ];
@@ -229,4 +237,18 @@ test('a size is a number of megabytes or gigabytes', () => {
   for (const text of ['512', '1 TB', '-1 MB', '1.5 GB', 'MB']) {
     assert.throws(() => read(text), /SVC_DISK_RESERVE is .* as in 512 MB or 10 GB/);
   }
+});
+
+test('an app of Slack has Socket Mode or a signing secret, and may be of GovSlack', () => {
+  const gov = { ...slackBot, SVC_SLACK_API_URL: 'https://slack-gov.com/api' };
+  const { slack: signed } = readConfig({ ...gov, SVC_SLACK_SIGNING_SECRET: 'old,new' });
+  assert.deepEqual(signed, {
+    ...{ botToken: 'xoxb-1', appToken: null, signingSecrets: ['old', 'new'] },
+    apiUrl: 'https://slack-gov.com/api/',
+  });
+  const { slack: connected } = readConfig(slack);
+  assert.deepEqual(connected, {
+    ...{ botToken: 'xoxb-1', appToken: 'xapp-1', signingSecrets: [] },
+    apiUrl: 'https://slack.com/api/',
+  });
 });
