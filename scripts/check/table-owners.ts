@@ -32,7 +32,7 @@ export const tablesByFolder: Readonly<Record<string, readonly string[]>> = {
   ],
   'job-templates': ['job_templates'],
   members: ['invitations'],
-  notifications: ['notification_channels', 'notifications', 'visible_pages'],
+  notifications: ['notification_channels', 'notifications', 'slack_codes', 'visible_pages'],
   oauth: ['oauth_secrets', 'oauth_clients'],
   people: ['people', 'sessions', 'password_resets'],
   queue: ['queue_entries', 'queue_lanes', 'queue_dependencies', 'queue_settlements'],

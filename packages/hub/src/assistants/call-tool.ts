@@ -3,8 +3,8 @@ import { assert, HubError } from '../base/errors.ts';
 import { fenceUntrusted } from '../context/untrusted-text.ts';
 import type { ProtocolMessage } from '../http/handlers.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
+import { isForConsole } from '../uncertainties/console-only.ts';
 import { readWorkspace } from '../workspaces/store.ts';
-import { isForConsole } from './console-only.ts';
 import { factsOf } from './facts.ts';
 import type { AssistantTool } from './tool-table.ts';
 

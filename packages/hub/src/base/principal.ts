@@ -6,7 +6,8 @@ import { assert } from './errors.ts';
  * the body.
  * - `device`: a person's machine. `assistant`: a person's assistant, at `/mcp` only. `service`: a
  *   service principal. `job`: the tool of one job.
- * - `person`: a console session. `global`: the legacy token. `development`: a request without a
+ * - `person`: a console session. `message`: a person who writes or presses a button elsewhere, such
+ *   as in a chat. `global`: the legacy token. `development`: a request without a
  *   token, where the operator allows it.
  * - `anonymous`: the caller of an endpoint without authentication.
  */
@@ -17,6 +18,7 @@ export interface Principal {
     | 'service'
     | 'job'
     | 'person'
+    | 'message'
     | 'global'
     | 'development'
     | 'anonymous';

@@ -20,6 +20,7 @@ import type {
   EventHandler,
   Handler,
   ProtocolHandler,
+  SenderProof,
   SharedRead,
   StandardHandler,
   StreamHandler,
@@ -287,15 +288,29 @@ export class Api {
     });
   }
 
-  /** Binds a path whose fields, answers and errors are those of another standard. */
-  bindStandard(method: 'GET' | 'POST', path: string, handler: StandardHandler): void {
+  /**
+   * Binds a path whose fields, answers and errors are those of another standard.
+   *
+   * @param proof of the sender; absent: it is a stranger.
+   */
+  bindStandard(
+    method: 'GET' | 'POST',
+    path: string,
+    handler: StandardHandler,
+    proof?: SenderProof,
+  ): void {
     this.#methodsByPath.set(path, [method]);
     this.#server.route({
       method,
       url: path,
       config: { isCounted: true, contentTypes: [FORM_TYPE] },
-      onRequest: (request, reply) => this.#admission.admit('none', MESSAGE_COST, request, reply),
+      onRequest: async (request, reply) => {
+        request.proveBody = proof?.checkBody ?? null;
+        await this.#admission.admit('none', MESSAGE_COST, request, reply);
+        proof?.checkHead(request);
+      },
       handler: async (request, reply) => {
+        requireProvedBody(request);
         const { body, url, ip: address } = request;
         const query = url.slice(url.indexOf('?') + 1 || url.length);
         const answer = await handler({ body, query, address });

@@ -4,6 +4,7 @@ import type { Endpoint, ErrorCode, RequestInput } from '@signalbox/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Principal, RequestContext } from '../base/principal.ts';
+import type { BodyProof } from './body-parsers.ts';
 import type { EventSource } from './event-stream.ts';
 
 export type Handler<Req extends TObject, Res extends TObject> = (
@@ -79,6 +80,13 @@ export interface StandardRequest {
   /** As it came, without its question mark. */
   query: string;
   address: string;
+}
+
+/** Proves who sent a request. Each function throws the refusal. */
+export interface SenderProof {
+  /** Called before the body is read. */
+  checkHead(request: FastifyRequest): void;
+  checkBody: BodyProof;
 }
 
 /** Answers a request of a stranger with JSON, by default with status 200, or redirects it. */

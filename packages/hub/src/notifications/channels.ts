@@ -65,11 +65,13 @@ export async function saveChannel(
       channel_id: known?.channel_id ?? ids('notificationChannel'),
     };
     const knownTarget = known === undefined ? null : openTarget(known, secretKey);
+    checkKind(input, known);
     const { target, signingSecret } = targetOf(input, knownTarget, smtp);
     const row: ChannelRow = {
       ...{ ...place, person_id: personId, kind, name },
-      host: target === null ? await addressOf(tx, personId) : new URL(target.url).host,
+      host: await hostOf(tx, personId, target, known),
       sealed_target: target === null ? null : sealTarget(target, secretKey, place),
+      slack_user: known?.slack_user ?? null,
       ...{ events: JSON.stringify([...new Set(events)]), questions: input.questions },
       after_minutes: input.afterMinutes,
       ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
@@ -85,8 +87,26 @@ export async function saveChannel(
   });
 }
 
+/** An account of Slack is proved in Slack. @throws HubError INVALID_REQUEST */
+function checkKind({ kind }: PutInput, known: ChannelRow | undefined): void {
+  if ((kind === 'slack_app') === (known?.kind === 'slack_app')) return;
+  const advice =
+    kind === 'slack_app' ? 'another: connect Slack with a code' : 'slack_app, as it is connected';
+  throw invalidField('/kind', `must be ${advice}`);
+}
+
+async function hostOf(
+  tx: Tx,
+  personId: string,
+  target: SealedTarget | null,
+  known: ChannelRow | undefined,
+): Promise<string> {
+  if (target !== null) return new URL(target.url).host;
+  return known?.slack_user == null ? await addressOf(tx, personId) : known.host;
+}
+
 /**
- * Where a channel leads now; null: to the address of the account.
+ * Where a channel leads now; null: to an account.
  *
  * @throws HubError INVALID_REQUEST
  */
@@ -98,21 +118,26 @@ function targetOf(
   const { kind, keys } = input;
   if (kind === 'push') return { target: pushTargetOf(input, known), signingSecret: null };
   if (keys !== undefined) throw invalidField('/keys', 'must be absent: only a browser has keys');
-  if (kind !== 'mail') return httpTargetOf(kind, input, known);
-  checkMail(input, smtp);
+  if (kind !== 'mail' && kind !== 'slack_app') return httpTargetOf(kind, input, known);
+  checkAccount(input);
+  if (kind === 'mail') checkMail(smtp);
   return { target: null, signingSecret: null };
 }
 
-/** Mail goes to the address of the account only. @throws HubError INVALID_REQUEST */
-function checkMail({ url, secret }: PutInput, smtp: SmtpServer | null): void {
+/** @throws HubError INVALID_REQUEST */
+function checkMail(smtp: SmtpServer | null): void {
   if (smtp === null) {
     const reason = 'the operator of the hub has not set SVC_SMTP_URL and SVC_MAIL_FROM';
     throw invalidField('/kind', `must be another kind: ${reason}`);
   }
-  if (url !== undefined || secret !== undefined) {
-    const field = url === undefined ? '/secret' : '/url';
-    throw invalidField(field, 'must be absent: mail goes to the address of your account');
-  }
+}
+
+/** It goes to the account of the person only. @throws HubError INVALID_REQUEST */
+function checkAccount({ kind, url, secret }: PutInput): void {
+  if (url === undefined && secret === undefined) return;
+  const field = url === undefined ? '/secret' : '/url';
+  const place = kind === 'mail' ? 'mail goes to the address of your account' : 'Slack has yours';
+  throw invalidField(field, `must be absent: ${place}`);
 }
 
 /** Endpoint and keys are of one subscription. @throws HubError INVALID_REQUEST */
@@ -222,7 +247,7 @@ export async function requireOwn(
   return row;
 }
 
-async function requireRoom(tx: Tx, workspaceId: string, personId: string): Promise<void> {
+export async function requireRoom(tx: Tx, workspaceId: string, personId: string): Promise<void> {
   const channels = await listChannels(tx, workspaceId);
   if (channels.filter(({ person_id }) => person_id === personId).length < CHANNELS_MAX) return;
   throw new HubError('LIMIT_REACHED', `You have ${CHANNELS_MAX} channels here: remove one first.`);

@@ -1,4 +1,5 @@
 import type { Message } from './content.ts';
+import { escapeSlack } from './slack-message.ts';
 
 /** The chats whose incoming webhooks take messages. */
 type ChatKind = 'slack' | 'teams' | 'discord';
@@ -44,11 +45,6 @@ const bodies: Readonly<Record<ChatKind, (message: Message) => object>> = {
     allowed_mentions: { parse: [] },
   }),
 };
-
-/** By Slack's rule for text in markup: a mention or a link begins with `<`. */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
 
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_~|[\](){}#>@:<-]/g, '\\$&');

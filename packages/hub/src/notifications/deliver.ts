@@ -8,7 +8,8 @@ import { encryptPush, pushHeaders, pushText, type VapidKeys } from './web-push.t
 
 /** How one attempt to deliver a message went. */
 export type Delivery =
-  | { kind: 'delivered' }
+  /** @param receipt by which the message can be edited; absent or null: it cannot be. */
+  | { kind: 'delivered'; receipt?: string | null }
   /** @param afterMs how long the receiver wants to be left alone. */
   | { kind: 'again'; failure: string; afterMs: number }
   /** This message is refused for good. */

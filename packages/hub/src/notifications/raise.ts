@@ -11,6 +11,7 @@ import {
   endWaiting,
   listChannels,
   type NotificationRow,
+  putEdits,
 } from './store.ts';
 import { passOver, passQuestionsOn, planTurns, readAbsences } from './turns.ts';
 import { WAIT_MS } from './waiting-jobs.ts';
@@ -87,14 +88,28 @@ function recommendedOf({ options, recommended_value: value }: AskedDecision): st
   return shown === null ? null : shown.slice(0, RECOMMENDED_CHARS_MAX);
 }
 
-/** A decision is resolved: messages about it that wait are not sent any more. */
+/**
+ * A decision is resolved: messages about it that wait are not sent any more, and those that were
+ * sent tell it, where they can be edited.
+ */
 export async function settleDecision(
   _deps: HookDeps,
   tx: Tx,
   { workspace_id, uncertainty_id }: Pick<AskedDecision, 'workspace_id' | 'uncertainty_id'>,
 ): Promise<void> {
   const end = { state: 'settled' as const, failure: null };
-  await endWaiting(tx, { workspace_id, subject_id: uncertainty_id }, end);
+  const subject = { workspace_id, subject_id: uncertainty_id };
+  await endWaiting(tx, subject, end);
+  await putEdits(tx, subject);
+}
+
+/** A resolution is withdrawn: messages that tell it ask again. An `onDecisionReopened` hook. */
+export async function editReopened(
+  _deps: HookDeps,
+  tx: Tx,
+  { workspace_id, uncertainty_id }: Pick<AskedDecision, 'workspace_id' | 'uncertainty_id'>,
+): Promise<void> {
+  await putEdits(tx, { workspace_id, subject_id: uncertainty_id });
 }
 
 /** Tells the person who enqueued a job that it is done or failed. An `onJobCompleted` hook. */
@@ -190,7 +205,7 @@ function makeRow(
     ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
     ...{ event, subject_id: subjectId, content: JSON.stringify(content) },
     ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at, held_by: null },
-    ...{ failure: null, created_at: nowMs, ended_at: null },
+    ...{ failure: null, receipt: null, edit_at: null, created_at: nowMs, ended_at: null },
   };
 }
 

@@ -6,7 +6,7 @@ import { personIdOf } from '../base/principal.ts';
 import type { Api } from '../http/bind.ts';
 import { type PersonName, readPerson, readPersonNames } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import type { SmtpServer } from '../start/setting-values.ts';
+import type { SlackApp, SmtpServer } from '../start/setting-values.ts';
 import { requireUncertainty } from '../uncertainties/require-uncertainty.ts';
 import { absentUntilOf, setAbsence } from './absence.ts';
 import { listOwnChannels, removeChannel, requireOwn, saveChannel } from './channels.ts';
@@ -19,7 +19,11 @@ import { reportPage } from './visible-pages.ts';
 /** Binds the console's endpoints for the channels of people, and for what they were told. */
 export function bindNotificationRoutes(
   api: Api,
-  deps: HubDeps & { notifications: NotificationSender; smtp: SmtpServer | null },
+  deps: HubDeps & {
+    notifications: NotificationSender;
+    smtp: SmtpServer | null;
+    slack: SlackApp | null;
+  },
 ): void {
   const { notificationChannels, notifications } = consoleEndpoints;
   const { reader } = deps.database;
@@ -29,7 +33,7 @@ export function bindNotificationRoutes(
     if (person === undefined) throw new HubError('SESSION_REQUIRED');
     return {
       channels,
-      kinds: channelKinds.filter((kind) => kind !== 'mail' || deps.smtp !== null),
+      kinds: channelKinds.filter((kind) => canSend(kind, deps)),
       quietHours: quietHoursOf(person),
       absentUntil: absentUntilOf(person, deps.clock.nowMs()),
       digestHours: person.digest_hours,
@@ -80,6 +84,14 @@ export function bindNotificationRoutes(
   });
 }
 
+function canSend(
+  kind: ChannelRow['kind'],
+  { smtp, slack }: { smtp: SmtpServer | null; slack: SlackApp | null },
+): boolean {
+  if (kind === 'mail') return smtp !== null;
+  return kind !== 'slack_app' || slack !== null;
+}
+
 function testMessage({ ids, clock }: HubDeps) {
   return {
     ...{ id: ids('notification'), event: 'test' as const, atMs: clock.nowMs() },
@@ -98,7 +110,8 @@ function presentNotification(
     ...{ channelName: channel?.name ?? null, kind: channel?.kind ?? null },
     ...{ state: row.state, attempts: row.attempts, failure: row.failure },
     createdAt: timestampOf(row.created_at),
-    dueAt: nullableTimestampOf(row.due_at),
+    // Of one that was sent, it is the time of an edit.
+    dueAt: nullableTimestampOf(row.state === 'waiting' ? row.due_at : null),
     endedAt: nullableTimestampOf(row.ended_at),
   };
 }

@@ -3,7 +3,7 @@ import type { PrivateHosts } from '../base/outbound-hosts.ts';
 import type { Reader } from '../db/engine.ts';
 import { readPerson } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import type { SmtpServer } from '../start/setting-values.ts';
+import type { SlackApp, SmtpServer } from '../start/setting-values.ts';
 import { countUncertainties } from '../uncertainties/store-list.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { type Message, type NotificationContent, sentencesOf } from './content.ts';
@@ -11,6 +11,9 @@ import { type Delivery, deliver } from './deliver.ts';
 import { collectDigest, endOthers, holdOthers } from './digest.ts';
 import { findHold } from './holds.ts';
 import { sendMail } from './send-mail.ts';
+import { editSlack, sendSlack, slackMessageOf } from './send-slack.ts';
+import { SlackApi, type SlackLog } from './slack-api.ts';
+import { plainMessage } from './slack-message.ts';
 import {
   type ChannelRow,
   holdNotification,
@@ -18,6 +21,8 @@ import {
   type NotificationRow,
   readChannel,
   recordAttempt,
+  recordEdit,
+  takeEdit,
   takeNotification,
   updateChannelState,
 } from './store.ts';
@@ -31,6 +36,9 @@ export interface SenderDeps extends Pick<HubDeps, 'database' | 'clock' | 'secret
   allowed: PrivateHosts;
   /** Null: no mail. */
   smtp: SmtpServer | null;
+  /** Null: no app of Slack. */
+  slack: SlackApp | null;
+  log: SlackLog;
   /** The address of the console; empty before the hub listens. */
   baseUrl: () => string;
 }
@@ -44,6 +52,8 @@ const IN_FLIGHT_OF_WORKSPACE_MAX = 10;
 const ATTEMPT_MS = 60_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_MS_MAX = 15 * 60_000;
+const NO_SLACK =
+  'The operator of the hub has unset SVC_SLACK_BOT_TOKEN: it sends nothing to Slack now.';
 const NO_MAIL = 'The operator of the hub has unset SVC_SMTP_URL: it sends no mail now.';
 /** A message that was due a day ago is seen at the console, or not at all. */
 const GIVEN_UP_MS = 24 * 60 * 60_000;
@@ -59,11 +69,15 @@ export class NotificationSender {
   readonly #inFlight = new Map<string, { workspaceId: string; sent: Promise<void> }>();
   readonly #stop = new AbortController();
   readonly #onError: (error: unknown) => void;
+  /** Null: the operator has set no app of Slack. */
+  readonly slack: SlackApi | null;
 
   constructor(deps: SenderDeps, onError: (error: unknown) => void) {
     this.#deps = deps;
     this.#vapid = vapidKeysOf(deps.secretKey);
     this.#onError = onError;
+    const { slack, log } = deps;
+    this.slack = slack === null ? null : new SlackApi(slack, log, this.#stop.signal);
   }
 
   /** The public key with which browsers subscribe. */
@@ -102,18 +116,21 @@ export class NotificationSender {
     await this.idle();
   }
 
-  /** Makes one attempt to deliver a message by a channel. */
+  /**
+   * Makes one attempt to deliver a message by a channel.
+   *
+   * @param questionId of a message about one question; null: another.
+   */
   async attempt(
     channel: ChannelRow,
     draft: Omit<Message, 'url' | 'settingsUrl'>,
     path: string,
+    questionId: string | null = null,
   ): Promise<Delivery> {
-    const { database, clock, secretKey, allowed, baseUrl } = this.#deps;
-    const workspace = await readWorkspace(database.reader, channel.workspace_id);
-    const home = `${baseUrl()}/w/${workspace?.slug ?? ''}`;
-    const settingsUrl = `${home}/settings/notifications`;
-    const message = { ...draft, url: `${home}/${path}`, settingsUrl };
+    const { database, clock, secretKey, allowed } = this.#deps;
+    const message = { ...draft, ...(await this.#addressesOf(channel.workspace_id, path)) };
     if (channel.kind === 'mail') return await this.#mail(channel, message);
+    if (channel.kind === 'slack_app') return await this.#slack(channel, message, questionId);
     const target = openTarget(channel, secretKey);
     if (target === null) {
       const failure = 'The key of the hub has changed, so its address is unknown: save it again.';
@@ -131,6 +148,63 @@ export class NotificationSender {
     const person = await readPerson(database.reader, person_id);
     if (person === undefined) return { kind: 'gone', failure: 'The account was deleted.' };
     return await sendMail(smtp, person.email, message, this.#stop.signal);
+  }
+
+  async #addressesOf(workspaceId: string, path: string) {
+    const workspace = await readWorkspace(this.#deps.database.reader, workspaceId);
+    const home = `${this.#deps.baseUrl()}/w/${workspace?.slug ?? ''}`;
+    return { url: `${home}/${path}`, settingsUrl: `${home}/settings/notifications` };
+  }
+
+  async #slack(
+    { workspace_id, slack_user: user, shows_text }: ChannelRow,
+    message: Message,
+    questionId: string | null,
+  ): Promise<Delivery> {
+    if (this.slack === null || user === null) {
+      return { kind: 'again', failure: NO_SLACK, afterMs: 0 };
+    }
+    if (questionId === null) {
+      const sent = await sendSlack(this.slack, user, plainMessage(message));
+      // It is never edited.
+      return sent.kind === 'delivered' ? { kind: 'delivered' } : sent;
+    }
+    const key = { workspace_id, uncertainty_id: questionId };
+    const { reader } = this.#deps.database;
+    const shown = await slackMessageOf(reader, message, key, shows_text === 1);
+    return await sendSlack(this.slack, user, shown);
+  }
+
+  /** Edits a message that was sent, because its question has changed. */
+  async #edit(row: NotificationRow): Promise<void> {
+    const { database, clock } = this.#deps;
+    const { workspace_id: workspaceId, receipt } = row;
+    const untilMs = clock.nowMs() + ATTEMPT_MS;
+    if (!(await database.write(workspaceId, (tx) => takeEdit(tx, row, untilMs)))) return;
+    const edited = await this.editMessage(row, receipt ?? '');
+    if (edited.kind === 'again' && this.#stop.signal.aborted) return;
+    await database.write(workspaceId, (tx) =>
+      recordEdit(tx, row, afterEdit(row, edited, tx.nowMs)),
+    );
+  }
+
+  /** Makes one attempt to let a message about a question show it as it is now. */
+  async editMessage(row: NotificationRow, receipt: string): Promise<Delivery> {
+    if (this.slack === null) return { kind: 'again', failure: NO_SLACK, afterMs: 0 };
+    const { reader } = this.#deps.database;
+    const { workspace_id, subject_id: uncertainty_id, created_at: atMs } = row;
+    const [channel, role] = await Promise.all([
+      readChannel(reader, workspace_id, row.channel_id),
+      readRole(reader, row.person_id, workspace_id),
+    ]);
+    // A person who has left, or has removed the channel, reads that it has ended and no more.
+    const showsText = channel?.shows_text === 1 && role !== null;
+    const addresses = await this.#addressesOf(workspace_id, `inbox/${uncertainty_id}`);
+    const sentences = sentencesOf(JSON.parse(row.content) as NotificationContent, showsText);
+    const draft = { ...sentences, ...addresses, atMs };
+    const key = { workspace_id, uncertainty_id };
+    const shown = await slackMessageOf(reader, draft, key, showsText);
+    return await editSlack(this.slack, receipt, shown);
   }
 
   /** Those that have no room: however much waits for them, others are found behind it. */
@@ -153,6 +227,7 @@ export class NotificationSender {
 
   async #send(found: NotificationRow): Promise<void> {
     const { database, clock } = this.#deps;
+    if (found.edit_at !== null) return await this.#edit(found);
     if (await this.#isPassedOn(found)) return;
     const nowMs = clock.nowMs();
     const held = await findHold(database.reader, found, nowMs);
@@ -219,7 +294,8 @@ export class NotificationSender {
       ? 'inbox'
       : `${event === 'decision' ? 'inbox' : 'jobs'}/${subject_id}`;
     const sentences = sentencesOf(content, channel.shows_text === 1);
-    return await this.attempt(channel, { id, event, atMs, ...sentences }, path);
+    const questionId = event === 'decision' && !content.othersAsked ? subject_id : null;
+    return await this.attempt(channel, { id, event, atMs, ...sentences }, path, questionId);
   }
 }
 
@@ -236,15 +312,29 @@ function outcomeOf(
   row: NotificationRow,
   delivery: Delivery,
   nowMs: number,
-): Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'ended_at'> {
+): Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'receipt' | 'ended_at'> {
   if (delivery.kind === 'delivered') {
-    return { state: 'sent', due_at: null, failure: null, ended_at: nowMs };
+    const { receipt = null } = delivery;
+    return { state: 'sent', due_at: null, failure: null, receipt, ended_at: nowMs };
   }
   const { failure } = delivery;
+  const receipt = null;
   if (delivery.kind === 'again' && nowMs - row.turn_at < GIVEN_UP_MS) {
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** row.attempts, RETRY_MS_MAX);
     const due_at = nowMs + Math.max(delayMs, delivery.afterMs);
-    return { state: 'waiting', due_at, failure, ended_at: null };
+    return { state: 'waiting', due_at, failure, receipt, ended_at: null };
   }
-  return { state: 'failed', due_at: null, failure, ended_at: nowMs };
+  return { state: 'failed', due_at: null, failure, receipt, ended_at: nowMs };
+}
+
+/** When an edit is made again; it waits as long as it was due, within limits. */
+function afterEdit(
+  { edit_at: editAtMs }: NotificationRow,
+  edited: Delivery,
+  nowMs: number,
+): Partial<Pick<NotificationRow, 'edit_at' | 'due_at'>> {
+  const sinceMs = nowMs - (editAtMs ?? nowMs);
+  if (edited.kind !== 'again' || sinceMs >= GIVEN_UP_MS) return { edit_at: null, due_at: null };
+  const delayMs = Math.min(Math.max(sinceMs, RETRY_FIRST_MS), RETRY_MS_MAX);
+  return { due_at: nowMs + Math.max(delayMs, edited.afterMs) };
 }

@@ -6,6 +6,7 @@ import { allColumns } from '../db/schema/columns.ts';
 import type {
   NotificationChannelsTable,
   NotificationsTable,
+  SlackCodesTable,
   VisiblePagesTable,
 } from '../db/schema/notifications.ts';
 
@@ -61,7 +62,7 @@ export async function addNotification(tx: Tx, row: NotificationRow): Promise<voi
 }
 
 /**
- * The notifications that are to be sent by now, those that wait longest first.
+ * The notifications that are to be sent or edited by now, those that wait longest first.
  *
  * @param busy channels and workspaces whose notifications are left out.
  */
@@ -117,7 +118,8 @@ export async function listWaitingWithPerson(
     `SELECT DISTINCT w.subject_id FROM notifications w
      JOIN notifications own ON own.workspace_id = w.workspace_id
        AND own.subject_id = w.subject_id AND own.event = w.event AND own.person_id = ?
-     WHERE w.due_at IS NOT NULL AND w.workspace_id = ? AND w.event = 'decision'`,
+     WHERE w.due_at IS NOT NULL AND w.state = 'waiting' AND w.workspace_id = ?
+       AND w.event = 'decision'`,
     [personId, workspaceId],
   );
   return rows.map(({ subject_id }) => subject_id);
@@ -197,14 +199,53 @@ export function listHeldOfChannel(
   );
 }
 
-/** Records how an attempt went. A notification that was settled meanwhile stays so. */
+/**
+ * Records how an attempt went. A notification that was settled meanwhile stays so; what was sent of
+ * it is edited.
+ */
 export async function recordAttempt(
   tx: Tx,
   { workspace_id, notification_id }: NotificationRow,
-  set: Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'ended_at'>,
+  set: Pick<NotificationRow, 'state' | 'due_at' | 'failure' | 'receipt' | 'ended_at'>,
 ): Promise<void> {
-  const where = { workspace_id, notification_id, state: 'waiting' as const };
-  await updateRows(tx, 'notifications', where, set);
+  const row = { workspace_id, notification_id };
+  const isOpen = await updateRows(tx, 'notifications', { ...row, state: 'waiting' }, set);
+  if (isOpen > 0 || set.receipt === null) return;
+  const edit = { receipt: set.receipt, edit_at: tx.nowMs, due_at: tx.nowMs };
+  await updateRows(tx, 'notifications', row, edit);
+}
+
+/** Makes the messages about a decision that were sent due for an edit, where that is possible. */
+export async function putEdits(
+  tx: Tx,
+  { workspace_id, subject_id }: Pick<NotificationRow, 'workspace_id' | 'subject_id'>,
+): Promise<void> {
+  const sent = sql('receipt IS NOT NULL');
+  const where = { workspace_id, subject_id, event: 'decision' as const, also: sent };
+  await updateRows(tx, 'notifications', where, { edit_at: tx.nowMs, due_at: tx.nowMs });
+}
+
+/**
+ * Takes an edit for one attempt; until `untilMs` no other hub makes it.
+ *
+ * @returns false when another hub has taken it.
+ */
+export async function takeEdit(
+  tx: Tx,
+  { workspace_id, notification_id, edit_at, due_at }: NotificationRow,
+  untilMs: number,
+): Promise<boolean> {
+  const where = { workspace_id, notification_id, edit_at, due_at };
+  return (await updateRows(tx, 'notifications', where, { due_at: untilMs })) > 0;
+}
+
+/** Records how an edit went, unless the question has changed again meanwhile. */
+export async function recordEdit(
+  tx: Tx,
+  { workspace_id, notification_id, edit_at }: NotificationRow,
+  set: Partial<Pick<NotificationRow, 'edit_at' | 'due_at'>>,
+): Promise<void> {
+  await updateRows(tx, 'notifications', { workspace_id, notification_id, edit_at }, set);
 }
 
 /** Ends the notifications that are still to be sent, of an event or by a channel. */
@@ -285,4 +326,41 @@ export async function hasVisiblePage(
 /** Deletes the pages that have not reported for a while. */
 export async function deleteHiddenPages(tx: Tx): Promise<void> {
   await deleteRows(tx, 'visible_pages', { also: sql('until_at <= ?', tx.nowMs) });
+}
+
+/** The channels of an account of Slack, one in each workspace that it is connected to. */
+export function listChannelsOfSlackUser(reader: Reader, slackUser: string): Promise<ChannelRow[]> {
+  return reader.allSql<ChannelRow>(
+    `SELECT ${allColumns.notification_channels} FROM notification_channels
+     WHERE slack_user = ? ORDER BY workspace_id`,
+    [slackUser],
+  );
+}
+
+export async function putSlackCode(tx: Tx, row: SlackCodesTable): Promise<void> {
+  await upsertRow(tx, 'slack_codes', row, ['workspace_id', 'person_id']);
+}
+
+export function readSlackCode(
+  reader: Reader,
+  codeHash: string,
+  nowMs: number,
+): Promise<SlackCodesTable | undefined> {
+  return reader.firstSql<SlackCodesTable>(
+    `SELECT workspace_id, person_id, code_hash, expires_at FROM slack_codes
+     WHERE code_hash = ? AND expires_at > ?`,
+    [codeHash, nowMs],
+  );
+}
+
+/** @returns false when it was used meanwhile. */
+export async function deleteSlackCode(
+  tx: Tx,
+  { workspace_id, person_id, code_hash }: SlackCodesTable,
+): Promise<boolean> {
+  return (await deleteRows(tx, 'slack_codes', { workspace_id, person_id, code_hash })) > 0;
+}
+
+export async function deleteOldSlackCodes(tx: Tx): Promise<void> {
+  await deleteRows(tx, 'slack_codes', { also: sql('expires_at <= ?', tx.nowMs) });
 }

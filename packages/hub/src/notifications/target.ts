@@ -3,7 +3,7 @@ import type { ChannelRow } from './store.ts';
 import type { PushKeys } from './web-push.ts';
 
 /** The kinds whose URL a person enters. */
-export type HttpKind = Exclude<ChannelRow['kind'], 'mail' | 'push'>;
+export type HttpKind = Exclude<ChannelRow['kind'], 'mail' | 'push' | 'slack_app'>;
 
 interface HttpTarget {
   kind: HttpKind;
@@ -35,10 +35,10 @@ export function sealTarget(target: SealedTarget, key: Buffer, place: Place): str
   return sealText(JSON.stringify(target), own, place.channel_id);
 }
 
-/** Null: mail; or the hub's key has changed since, or the row was altered. */
+/** Null: the kind has none; or the hub's key has changed since, or the row was altered. */
 export function openTarget(row: ChannelRow, key: Buffer): ChannelTarget | null {
   const { kind, sealed_target: sealed } = row;
-  if (kind === 'mail' || sealed === null) return null;
+  if (kind === 'mail' || kind === 'slack_app' || sealed === null) return null;
   const own = deriveKey(key, row.workspace_id, PURPOSE);
   try {
     const target = JSON.parse(openText(sealed, own, row.channel_id));

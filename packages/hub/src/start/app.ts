@@ -43,6 +43,7 @@ import { createMissedHints } from '../loops/missed-hints.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
 import {
+  editReopened,
   notifyOfCompletion,
   notifyOfDecision,
   passOnOfMember,
@@ -67,6 +68,9 @@ import { bindReviewRoutes } from '../review/routes.ts';
 import { sendComments } from '../review/send.ts';
 import { countOpenThreads } from '../review/store.ts';
 import { bindRunRoutes } from '../runs/routes.ts';
+import type { SlackDeps } from '../slack/deps.ts';
+import { bindSlackRoutes } from '../slack/routes.ts';
+import { SlackSocket } from '../slack/socket.ts';
 import { TokenCache } from '../tokens/cache.ts';
 import { revokeDeviceTokensOfPerson, revokeTokensOfPerson } from '../tokens/revoke.ts';
 import { bindTokenRoutes } from '../tokens/routes.ts';
@@ -116,6 +120,7 @@ export const hooks: Hooks = {
   onMemberLeft: [passOnOfMember],
   onDecisionRequested: [offerDecisionDraft, notifyOfDecision],
   onDecisionResolved: [settleDecision],
+  onDecisionReopened: [editReopened],
 };
 
 export interface Hub {
@@ -203,7 +208,9 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   const notifications = createSender(parts, config, address, server.log);
-  bindRoutes(server, options, { ...parts, ...watches, uploads, notifications, address });
+  const slack = createSlackDeps(parts, notifications, address, server.log);
+  bindRoutes(server, options, { ...parts, ...watches, uploads, notifications, slack, address });
+  const socket = createSocket(slack);
   server.addHook('preClose', async () => endWaits(parts));
   const endUse = () => {
     draining.isDraining = true;
@@ -220,6 +227,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     endWaits(parts);
+    await socket?.stop();
     await server.close();
     await port.close();
     for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
@@ -251,6 +259,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       if (group.hints !== null) missedHints.start();
       parts.feed.joined();
       signInLoop.start();
+      socket?.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);
       return { address: place.address, firstOwnerUrl: link };
@@ -265,14 +274,37 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
 
 function createSender(
   { deps }: HubParts,
-  { allowPrivateHosts: allowed, smtp }: Config,
+  { allowPrivateHosts: allowed, smtp, slack }: Config,
   address: { readonly baseUrl: string },
   log: FastifyBaseLogger,
 ): NotificationSender {
   return new NotificationSender(
-    { ...deps, allowed, smtp, baseUrl: () => address.baseUrl },
+    { ...deps, allowed, smtp, slack, log, baseUrl: () => address.baseUrl },
     (error) => log.error({ err: error }, 'A notification could not be sent.'),
   );
+}
+
+/** Null: the operator has set no app of Slack. */
+function createSlackDeps(
+  { deps }: HubParts,
+  notifications: NotificationSender,
+  address: { readonly baseUrl: string },
+  log: FastifyBaseLogger,
+): SlackDeps | null {
+  const { slack } = notifications;
+  if (slack === null) return null;
+  return {
+    ...{ ...deps, slack, notifications, log },
+    get baseUrl() {
+      return address.baseUrl;
+    },
+  };
+}
+
+/** The connection of Socket Mode; null: Slack sends to paths of the hub, or not at all. */
+function createSocket(deps: SlackDeps | null): SlackSocket | null {
+  const appToken = deps?.slack.app.appToken ?? null;
+  return deps === null || appToken === null ? null : new SlackSocket(deps, appToken);
 }
 
 /** Answers requests on the port, which has only said until now that the hub starts. */
@@ -394,6 +426,7 @@ interface RouteParts extends HubParts {
   failedSignIns: FailedSignIns;
   uploads: UploadDeps;
   notifications: NotificationSender;
+  slack: SlackDeps | null;
   readiness: Readiness;
   /** Known once the hub listens, if no setting names it. */
   address: { readonly baseUrl: string };
@@ -451,7 +484,9 @@ function bindRoutes(
   bindReviewRoutes(api, uploads);
   bindContextRoutes(api, { ...deps, mail: createMailDeps(config.allowPrivateHosts) });
   bindMailAccountRoutes(api, deps);
-  bindNotificationRoutes(api, { ...deps, notifications, smtp: config.smtp });
+  const { smtp, slack: slackApp } = config;
+  bindNotificationRoutes(api, { ...deps, notifications, smtp, slack: slackApp });
+  bindSlackRoutes(api, deps, parts.slack);
   bindTriggerRoutes(api, deps);
   bindChangeRoutes(api, { ...deps, feed: parts.feed });
   bindIntegrationRoutes(api, { ...deps, integrationWorkspaces: config.integrationWorkspaces });

@@ -3,7 +3,6 @@ import {
   type IntegrationWorkspaces,
   isLoopback,
   type LogLevel,
-  originOf,
   readBaseUrl,
   readBytes,
   readDatabaseUrl,
@@ -13,14 +12,18 @@ import {
   readPort,
   readPrivateHosts,
   readRate,
+  readS3,
   readSecretFile,
   readSecretKey,
   readSecrets,
   readSessions,
+  readSlackApp,
   readSmtp,
   readTrustedProxies,
   readWorkspaceCreation,
+  type S3Config,
   SettingError,
+  type SlackApp,
   type SmtpServer,
   userDataDir,
   type WorkspaceCreation,
@@ -174,6 +177,39 @@ export const settings = {
     default: '',
     description: 'Address that these mails come from, as in signalbox@acme.dev.',
   },
+  slackBotToken: {
+    env: 'SVC_SLACK_BOT_TOKEN',
+    flag: 'slack-bot-token',
+    default: '',
+    description:
+      'Bot token of the hub’s app in Slack (xoxb-…), which sends people direct messages. With it ' +
+      'goes one of the next two settings.',
+    secret: true,
+  },
+  slackAppToken: {
+    env: 'SVC_SLACK_APP_TOKEN',
+    flag: 'slack-app-token',
+    default: '',
+    description:
+      'App-level token (xapp-…) with the scope connections:write, for Socket Mode: the hub ' +
+      'connects to Slack, so it needs no public address.',
+    secret: true,
+  },
+  slackSigningSecret: {
+    env: 'SVC_SLACK_SIGNING_SECRET',
+    flag: 'slack-signing-secret',
+    default: '',
+    description:
+      'Signing secret of the app, when Slack sends to the hub instead, at /slack/interactions and ' +
+      '/slack/commands; two, separated by a comma, during a rotation.',
+    secret: true,
+  },
+  slackApiUrl: {
+    env: 'SVC_SLACK_API_URL',
+    flag: 'slack-api-url',
+    default: 'https://slack.com/api/',
+    description: 'Address of Slack’s Web API; GovSlack has https://slack-gov.com/api/.',
+  },
   s3Endpoint: {
     env: 'SVC_S3_ENDPOINT',
     flag: 's3-endpoint',
@@ -291,7 +327,6 @@ export type SettingName = keyof typeof settings;
 /** A secret may be in a file that this variable names: environments and flags show in `ps`. */
 export const FILE_SUFFIX = '_FILE';
 const GLOBAL_TOKEN_CHARS_MIN = 20;
-const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export interface Config {
   host: string;
@@ -321,6 +356,8 @@ export interface Config {
   allowPrivateHosts: PrivateHosts;
   /** Null: no person is told by mail. */
   smtp: SmtpServer | null;
+  /** Null: no person is told by an app of Slack. */
+  slack: SlackApp | null;
   /** Null: the bytes of uploads are stored in the data directory. */
   s3: S3Config | null;
   /** Bytes of all uploads of a workspace, and of those of a job. */
@@ -336,18 +373,6 @@ export interface Config {
   archiveJobs: boolean;
   workspaceCreation: WorkspaceCreation;
   logLevel: LogLevel;
-}
-
-/** An S3-compatible object store and its credentials. */
-export interface S3Config {
-  /** Origin of the store's API. */
-  endpoint: string;
-  bucket: string;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  /** true: `endpoint/bucket/key`; false: `bucket.endpoint/key`. */
-  forcePathStyle: boolean;
 }
 
 /**
@@ -390,7 +415,13 @@ export function readConfig(
     allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
     allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
     smtp: readSmtp(read('smtpUrl'), read('mailFrom')),
-    s3: readS3(read),
+    slack: readSlackApp({
+      botToken: read('slackBotToken'),
+      appToken: read('slackAppToken'),
+      signingSecrets: readSecrets(settings.slackSigningSecret.env, read('slackSigningSecret')),
+      apiUrl: read('slackApiUrl'),
+    }),
+    s3: readS3(read, readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle'))),
     uploadWorkspaceBytes: readBytes(
       settings.uploadWorkspaceBytes.env,
       read('uploadWorkspaceBytes'),
@@ -416,40 +447,6 @@ export function findUnknownSettings(env: Readonly<Record<string, string | undefi
     if (setting.secret === true) known.add(setting.env + FILE_SUFFIX);
   }
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
-}
-
-/** All of them or none: a hub with half of them would accept uploads that it cannot store. */
-function readS3(read: (name: SettingName) => string): S3Config | null {
-  const required = ['s3Endpoint', 's3Bucket', 's3AccessKeyId', 's3SecretAccessKey'] as const;
-  const missing = required.filter((name) => read(name) === '');
-  if (missing.length === required.length) return null;
-  if (missing.length > 0) {
-    const names = missing.map((name) => settings[name].env).join(' and ');
-    throw new SettingError(
-      `${names} must be set as well for an S3 store: set all of them or none.`,
-    );
-  }
-  if (!BUCKET_NAME.test(read('s3Bucket'))) {
-    throw new SettingError(
-      `SVC_S3_BUCKET is "${read('s3Bucket')}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
-    );
-  }
-  return {
-    endpoint: readEndpoint(read('s3Endpoint')),
-    bucket: read('s3Bucket'),
-    region: read('s3Region'),
-    accessKeyId: read('s3AccessKeyId'),
-    secretAccessKey: read('s3SecretAccessKey'),
-    forcePathStyle: readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle')),
-  };
-}
-
-function readEndpoint(text: string): string {
-  const origin = originOf(text);
-  if (origin !== null) return origin;
-  throw new SettingError(
-    `SVC_S3_ENDPOINT is "${text}": it must be an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
-  );
 }
 
 function checkTogether(config: Config): void {

@@ -101,6 +101,8 @@ export interface Hooks {
    * its own.
    */
   onDecisionResolved: readonly Hook<UncertaintyRow>[];
+  /** The resolution of an uncertainty was withdrawn. Throws nothing of its own. */
+  onDecisionReopened: readonly Hook<UncertaintyRow>[];
 }
 
 /**

@@ -160,6 +160,105 @@ function readSmtpAuth({ username, password }: URL): SmtpServer['auth'] | undefin
   }
 }
 
+/** The app of Slack by which the hub tells people, and takes their answers. */
+export interface SlackApp {
+  botToken: string;
+  /** For Socket Mode; null: Slack sends to paths of the hub. */
+  appToken: string | null;
+  /** Of those requests. */
+  signingSecrets: readonly string[];
+  /** With a slash at the end. */
+  apiUrl: string;
+}
+
+/** The bot token and at least one of the others, or none. */
+export function readSlackApp(
+  app: Omit<SlackApp, 'botToken' | 'appToken'> & { botToken: string; appToken: string },
+): SlackApp | null {
+  const { botToken, appToken, signingSecrets, apiUrl } = app;
+  const isAnswered = appToken !== '' || signingSecrets.length > 0;
+  if (botToken === '' && !isAnswered) return null;
+  if (botToken === '' || !isAnswered) {
+    throw new SettingError(
+      'SVC_SLACK_BOT_TOKEN belongs with SVC_SLACK_APP_TOKEN or SVC_SLACK_SIGNING_SECRET: set it ' +
+        'and one of them, or none.',
+    );
+  }
+  checkSlackToken('SVC_SLACK_BOT_TOKEN', botToken, 'xoxb-');
+  if (appToken !== '') checkSlackToken('SVC_SLACK_APP_TOKEN', appToken, 'xapp-');
+  if (!/^https?:$/.test(URL.parse(apiUrl)?.protocol ?? '')) {
+    throw new SettingError(
+      `SVC_SLACK_API_URL is "${apiUrl}": it must be an address, as in https://slack-gov.com/api/.`,
+    );
+  }
+  const slash = apiUrl.endsWith('/') ? '' : '/';
+  return { botToken, appToken: appToken || null, signingSecrets, apiUrl: `${apiUrl}${slash}` };
+}
+
+/** The error omits the value. */
+function checkSlackToken(env: string, token: string, prefix: string): void {
+  if (token.startsWith(prefix) && !/\s/.test(token)) return;
+  throw new SettingError(`${env} must be a token of Slack that begins with ${prefix}.`);
+}
+
+/** An S3-compatible object store and its credentials. */
+export interface S3Config {
+  /** Origin of the store's API. */
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** true: `endpoint/bucket/key`; false: `bucket.endpoint/key`. */
+  forcePathStyle: boolean;
+}
+
+const requiredOfS3 = {
+  s3Endpoint: 'SVC_S3_ENDPOINT',
+  s3Bucket: 'SVC_S3_BUCKET',
+  s3AccessKeyId: 'SVC_S3_ACCESS_KEY_ID',
+  s3SecretAccessKey: 'SVC_S3_SECRET_ACCESS_KEY',
+};
+type S3SettingName = keyof typeof requiredOfS3 | 's3Region';
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** All of them or none: a hub with half of them would accept uploads that it cannot store. */
+export function readS3(
+  read: (name: S3SettingName) => string,
+  forcePathStyle: boolean,
+): S3Config | null {
+  const required = Object.entries(requiredOfS3) as [S3SettingName, string][];
+  const missing = required.filter(([name]) => read(name) === '');
+  if (missing.length === required.length) return null;
+  if (missing.length > 0) {
+    const names = missing.map(([, env]) => env).join(' and ');
+    throw new SettingError(
+      `${names} must be set as well for an S3 store: set all of them or none.`,
+    );
+  }
+  if (!BUCKET_NAME.test(read('s3Bucket'))) {
+    throw new SettingError(
+      `SVC_S3_BUCKET is "${read('s3Bucket')}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
+    );
+  }
+  return {
+    endpoint: readEndpoint(read('s3Endpoint')),
+    bucket: read('s3Bucket'),
+    region: read('s3Region'),
+    accessKeyId: read('s3AccessKeyId'),
+    secretAccessKey: read('s3SecretAccessKey'),
+    forcePathStyle,
+  };
+}
+
+function readEndpoint(text: string): string {
+  const origin = originOf(text);
+  if (origin !== null) return origin;
+  throw new SettingError(
+    `SVC_S3_ENDPOINT is "${text}": it must be an address without a path, as in https://s3.eu-central-1.amazonaws.com.`,
+  );
+}
+
 /** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -10,7 +10,7 @@ export function presentPrincipal(
 ): Omit<ResponseOf<typeof endpoints.tokens.whoami>, 'ok'> {
   const { kind } = principal;
   assert(
-    kind !== 'person' && kind !== 'anonymous' && kind !== 'assistant',
+    kind !== 'person' && kind !== 'message' && kind !== 'anonymous' && kind !== 'assistant',
     'whoami requires a bearer token of the control plane',
   );
   return {

@@ -177,6 +177,7 @@ const reasonsNotToRevoke: Record<Exclude<Principal['kind'], 'device' | 'service'
   assistant: 'An assistant revokes its token at /oauth/revoke.',
   job: 'A job token ends with the lease of its job; it cannot be revoked.',
   person: 'Sign out to end a console session.',
+  message: 'A message has no token to revoke.',
   global: 'The global token is a setting of the hub: unset SVC_CONTROL_PLANE_TOKEN.',
   development: 'This request has no token to revoke: the hub runs in development mode.',
   anonymous: 'This request has no token to revoke.',

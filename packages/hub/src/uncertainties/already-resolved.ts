@@ -11,14 +11,23 @@ import type { ResolutionRow } from './store-resolutions.ts';
  */
 export function alreadyResolved(resolution: ResolutionRow | undefined, advice: string): HubError {
   if (resolution === undefined) return new HubError('ALREADY_RESOLVED', advice);
-  const { created_by: by, mode, value, created_at: atMs } = resolution;
-  const text = titleOf(value);
+  const deed = describeResolution(resolution, `"${titleOf(resolution.value)}"`);
+  const at = timestampOf(resolution.created_at);
+  return new HubError('ALREADY_RESOLVED', `${deed} at ${at}. ${advice}`);
+}
+
+/**
+ * Who resolved it, and how, as the beginning of a sentence.
+ *
+ * @param value the answer, in quotation marks; null: not to be told.
+ */
+export function describeResolution(resolution: ResolutionRow, value: string | null): string {
+  const { created_by: by, mode } = resolution;
   const deeds = {
-    answered: `answered "${text}"`,
-    assumed: `let the assumed value "${text}" stand`,
+    answered: `answered ${value ?? 'it'}`,
+    assumed: `let the assumed value ${value === null ? '' : `${value} `}stand`,
     dismissed: 'dismissed it',
   };
-  const at = timestampOf(atMs);
   const who = by ?? (isByEndOfJob(resolution) ? 'The end of its job' : 'The deadline');
-  return new HubError('ALREADY_RESOLVED', `${who} ${deeds[mode]} at ${at}. ${advice}`);
+  return `${who} ${deeds[mode]}`;
 }

@@ -24,6 +24,12 @@ type ResolveInput = RequestInput<typeof endpoints.uncertainties.addResolution.re
 /** The contract's limit of an uncertainty's `resolutions`. */
 const RESOLUTIONS_MAX = 1_000;
 
+interface Resolved {
+  resolutionId: string;
+  uncertainty: Uncertainty;
+  idempotent?: boolean;
+}
+
 /**
  * Resolves an uncertainty. The first resolution wins, unless a later one supersedes it.
  *
@@ -33,7 +39,22 @@ export function addResolution(
   deps: HubDeps,
   principal: Principal,
   input: ResolveInput,
-): Promise<{ resolutionId: string; uncertainty: Uncertainty; idempotent?: boolean }> {
+): Promise<Resolved> {
+  return deps.database.write(input.workspaceId, (tx) => resolveAs(deps, tx, principal, input, {}));
+}
+
+/**
+ * Does the same within a transaction.
+ *
+ * @param origin how the answer came, for the audit log.
+ */
+export function resolveAs(
+  deps: HubDeps,
+  tx: Tx,
+  principal: Principal,
+  input: ResolveInput,
+  origin: { via?: string },
+): Promise<Resolved> {
   const { idempotencyKey: key, ...body } = input;
   const { principalId } = principal;
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
@@ -41,40 +62,38 @@ export function addResolution(
   const call = {
     ...{ workspaceId, principalId, operation, key, body },
     // It was withdrawn.
-    isStale: async (tx: Tx, { resolutionId }: { resolutionId: string }) =>
+    isStale: async (_tx: Tx, { resolutionId }: { resolutionId: string }) =>
       (await listResolutions(tx, workspaceId, [uncertaintyId])).every(
         ({ resolution_id }) => resolution_id !== resolutionId,
       ),
   };
-  return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
-      const row = await requireAnswerable(tx, principal, workspaceId, uncertaintyId);
-      if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);
-      const actor = principal.principalId;
-      const resolution = await resolveUncertainty(deps, tx, row, {
-        mode: input.mode,
-        value: input.value,
-        confidence: input.confidence,
-        commit_sha: input.commitSha ?? null,
-        created_by_job_id: createdByJobId ?? null,
-        created_by: principal.displayName,
-        created_by_id: actor,
-        // The session has used its answer.
-        supersede: supersede && row.session === null,
-        undoMs: input.undoMs,
-      });
-      if (resolution === null) {
-        throw refuseLate(row, await readResolution(tx, workspaceId, uncertaintyId));
-      }
-      const { resolution_id: resolutionId, mode } = resolution;
-      await appendAudit(tx, {
-        ...{ workspaceId, actor, action: 'uncertainty.resolve', subject: uncertaintyId },
-        data: { resolutionId, mode },
-      });
-      const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);
-      return { resolutionId, uncertainty };
-    }),
-  );
+  return answerOnce(tx, call, async () => {
+    const row = await requireAnswerable(tx, principal, workspaceId, uncertaintyId);
+    if (createdByJobId !== undefined) await requireJob(tx, workspaceId, createdByJobId);
+    const actor = principal.principalId;
+    const resolution = await resolveUncertainty(deps, tx, row, {
+      mode: input.mode,
+      value: input.value,
+      confidence: input.confidence,
+      commit_sha: input.commitSha ?? null,
+      created_by_job_id: createdByJobId ?? null,
+      created_by: principal.displayName,
+      created_by_id: actor,
+      // The session has used its answer.
+      supersede: supersede && row.session === null,
+      undoMs: input.undoMs,
+    });
+    if (resolution === null) {
+      throw refuseLate(row, await readResolution(tx, workspaceId, uncertaintyId));
+    }
+    const { resolution_id: resolutionId, mode } = resolution;
+    await appendAudit(tx, {
+      ...{ workspaceId, actor, action: 'uncertainty.resolve', subject: uncertaintyId },
+      data: { resolutionId, mode, ...origin },
+    });
+    const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);
+    return { resolutionId, uncertainty };
+  });
 }
 
 function refuseLate({ session }: UncertaintyRow, last: ResolutionRow | undefined): HubError {

@@ -5,6 +5,7 @@ import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { findJob } from '../jobs/require-job.ts';
+import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { alreadyResolved } from './already-resolved.ts';
 import { dismissOfEnded } from './dismiss-questions.ts';
@@ -78,6 +79,7 @@ async function withdraw(
     // The answer that it superseded may have been held as well, and is now due.
     hand_over_at: before?.is_held === 1 ? tx.nowMs : null,
   });
+  await runHooks(deps.hooks.onDecisionReopened, deps, tx, row);
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const asker = jobId === null ? null : await findJob(tx, workspaceId, jobId);
   if (asker === null) return;

@@ -76,6 +76,7 @@ const verdicts: Record<string, Verdicts> = {
   consoleNotificationChannelPut: everyMember,
   consoleNotificationChannelRemove: everyMember,
   consoleNotificationChannelTest: everyMember,
+  consoleNotificationChannelConnectSlack: everyMember,
   consoleNotificationSetQuietHours: signedIn,
   consoleNotificationSetAbsence: signedIn,
   consoleNotificationSetDigest: signedIn,

@@ -247,14 +247,8 @@ test('an order of strangers, doubles or programs is refused', async (t) => {
 const rowAt = (person: number, turn: number, delay: number): NotificationRow => ({
   ...{ workspace_id: 'w', notification_id: `n${person}-${turn}`, event: 'decision' },
   ...{ subject_id: 'u', person_id: `p${person}`, channel_id: `c${person}`, content: '{}' },
-  ...{
-    state: 'waiting',
-    attempts: 0,
-    turn_at: turn * 10,
-    due_at: turn * 10 + delay,
-    held_by: null,
-  },
-  ...{ failure: null, created_at: 0, ended_at: null },
+  ...{ state: 'waiting', attempts: 0, turn_at: turn * 10, due_at: turn * 10 + delay },
+  ...{ held_by: null, failure: null, receipt: null, edit_at: null, created_at: 0, ended_at: null },
 });
 
 test('no absence loses, doubles or delays a turn, and passing over twice changes nothing', () => {

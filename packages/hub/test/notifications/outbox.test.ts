@@ -270,7 +270,7 @@ test('a receiver for which much waits delays no other', async (t) => {
           content: JSON.stringify(goContent),
         },
         ...{ state: 'waiting', attempts: 0, turn_at: tx.nowMs, due_at: tx.nowMs, held_by: null },
-        ...{ failure: null, created_at: tx.nowMs, ended_at: null },
+        ...{ failure: null, receipt: null, edit_at: null, created_at: tx.nowMs, ended_at: null },
       });
     }
   });

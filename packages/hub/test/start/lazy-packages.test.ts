@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 
 /** Packages of which the first call that needs one loads it. */
-const late = ['typebox/build/compile', 'undici', '@modelcontextprotocol', 'zod'];
+const late = ['typebox/build/compile', 'undici', '@modelcontextprotocol', '@slack', 'zod'];
 
 /** Starts a hub, answers its check of health, and prints the packages that it loaded by then. */
 const script = `
@@ -30,7 +30,7 @@ const script = `
   await hub.stop();
 `;
 
-test('a start loads no compiler of schemas, no HTTP client and no MCP', async (t) => {
+test('a start loads no compiler of schemas, no HTTP client, no MCP and no Slack', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-start-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const { stdout } = await promisify(execFile)(

@@ -194,6 +194,7 @@ export const requestMakers: Record<string, MakeRequest> = {
   consoleNotificationChannelPut: newChannel,
   consoleNotificationChannelRemove: ownChannel,
   consoleNotificationChannelTest: ownChannel,
+  consoleNotificationChannelConnectSlack: inWorkspace,
   consoleNotificationSetQuietHours: () => ({ quietHours: null }),
   consoleNotificationSetAbsence: () => ({ absentUntil: null }),
   consoleNotificationSetDigest: () => ({ hours: 0 }),

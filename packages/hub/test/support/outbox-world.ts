@@ -41,7 +41,8 @@ export async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | str
   const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
   const told = async (uncertaintyId: string) =>
     (await ask(notifications.list, { workspaceId, uncertaintyId })).notifications;
-  const sent = { ...hub.deps, allowed: 'all' as const, smtp: null, baseUrl: () => hub.baseUrl };
+  const unset = { smtp: null, slack: null, log: { warn() {} } };
+  const sent = { ...hub.deps, ...unset, allowed: 'all' as const, baseUrl: () => hub.baseUrl };
   return {
     ...h,
     sender: new NotificationSender(sent, (error) => assert.fail(String(error))),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { findFreePorts } from '@signalbox/local-postgres';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Config } from '../../src/start/config.ts';
+import type { S3Config } from '../../src/start/setting-values.ts';
 
 /*
  * A real S3-compatible store on loopback: OpenStack Swift with its S3 interface, a node of one

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { endpoints, SIGNED_URL_MS } from '@signalbox/contract';
 import { checkObjectStore } from '../../src/diagnosis/check-network.ts';
-import type { S3Config } from '../../src/start/config.ts';
+import type { S3Config } from '../../src/start/setting-values.ts';
 import { createS3Store } from '../../src/uploads/bytes/s3-store.ts';
 import { holdToPromises } from '../support/byte-store-promises.ts';
 import { startHomeWorld } from '../support/home-world.ts';

@@ -12,7 +12,7 @@ import { CheckField, SelectInput } from './controls.tsx';
 
 type Event = NotificationChannel['events'][number];
 /** The kinds that a person adds by a form. */
-type EnteredKind = Exclude<NotificationChannel['kind'], 'push'>;
+type EnteredKind = Exclude<NotificationChannel['kind'], 'push' | 'slack_app'>;
 /** The choices of a person for a channel of any kind. */
 type Choices = Pick<NotificationChannel, 'events' | 'questions' | 'afterMinutes' | 'showsText'>;
 
@@ -39,7 +39,7 @@ interface NewChannelFormProps {
 const kindOptions: readonly { value: EnteredKind; word: string }[] = [
   { value: 'ntfy', word: 'ntfy (phone)' },
   { value: 'mail', word: 'Mail' },
-  { value: 'slack', word: 'Slack' },
+  { value: 'slack', word: 'Slack (incoming webhook)' },
   { value: 'teams', word: 'Microsoft Teams' },
   { value: 'discord', word: 'Discord' },
   { value: 'webhook', word: 'Webhook (another program)' },

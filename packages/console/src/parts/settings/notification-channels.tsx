@@ -9,6 +9,7 @@ import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { EmptyState } from '../status/empty-state.tsx';
 import { ChangeChannelForm, NewChannelForm } from './channel-form.tsx';
+import { ConnectSlackButton } from './connect-slack-button.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { findThisDevice, ThisDeviceButton } from './this-device-button.tsx';
@@ -22,6 +23,7 @@ const kindWords: Readonly<Record<Kind, string>> = {
   mail: 'Mail to',
   push: 'Push by',
   slack: 'Slack at',
+  slack_app: 'Slack, to',
   teams: 'Teams at',
   discord: 'Discord at',
 };
@@ -48,6 +50,7 @@ export function NotificationChannels({ workspaceId, email }: NotificationChannel
   const query = useQuery(notificationChannelsQuery(workspaceId));
   const [isAdding, setAdding] = useState(false);
   const [signingSecret, setSigningSecret] = useState<string | null>(null);
+  const [slackCode, setSlackCode] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   return (
     <Section
@@ -58,6 +61,13 @@ export function NotificationChannels({ workspaceId, email }: NotificationChannel
         !isAdding && (
           <span className="flex flex-wrap gap-2">
             <ThisDeviceButton workspaceId={workspaceId} {...query.data} onFault={setFault} />
+            {query.data.kinds.includes('slack_app') && (
+              <ConnectSlackButton
+                workspaceId={workspaceId}
+                onCode={setSlackCode}
+                onFault={setFault}
+              />
+            )}
             <Button onClick={() => setAdding(true)}>Add a channel</Button>
           </span>
         )
@@ -90,6 +100,18 @@ export function NotificationChannels({ workspaceId, email }: NotificationChannel
         >
           With it the receiver proves that a message comes from this hub (Standard Webhooks). It is
           shown once.
+        </ShownOnce>
+      )}
+      {slackCode !== null && (
+        <ShownOnce
+          title="Send this in Slack"
+          text={`/signalbox connect ${slackCode}`}
+          onDone={() => {
+            setSlackCode(null);
+            query.refetch();
+          }}
+        >
+          In any conversation. It connects your account once, within ten minutes.
         </ShownOnce>
       )}
       <Records what="your channels" query={query}>

@@ -27,6 +27,7 @@ export const channelKinds = [
   'mail',
   'push',
   'slack',
+  'slack_app',
   'teams',
   'discord',
 ] as const;
@@ -49,7 +50,8 @@ const settingFields = {
     description:
       'ntfy: a topic of an ntfy server. webhook: a signed POST (Standard Webhooks). mail: the ' +
       "address of the person's account. push: a browser of the person (Web Push). slack, teams, " +
-      'discord: an incoming webhook of the chat.',
+      "discord: an incoming webhook of the chat. slack_app: direct messages of the hub's app in " +
+      'Slack.',
   }),
   name: Text(100, { minLength: 1, description: 'Such as Phone.' }),
   events: List(
@@ -79,7 +81,9 @@ export const NotificationChannel = Type.Object({
   ...settingFields,
   questions: Questions,
   afterMinutes: AfterMinutes,
-  host: Text(320, { description: 'The host of the URL; of mail, the address.' }),
+  host: Text(320, {
+    description: 'The host of the URL; of mail, the address; of slack_app, name and team.',
+  }),
   failure: Nullable(
     Text(500, { description: 'Why the last message was not delivered. Null: it was.' }),
   ),
@@ -163,7 +167,8 @@ export const notificationChannels = {
       kinds: List(
         OneOf(channelKinds),
         channelKinds.length,
-        'The kinds that the hub can send by: mail if its operator has set a mail server.',
+        'The kinds that the hub can send by: mail if its operator has set a mail server, slack_app ' +
+          'if they have set an app of Slack.',
       ),
       quietHours: Nullable(QuietHours),
       absentUntil: AbsentUntil,
@@ -199,7 +204,8 @@ export const notificationChannels = {
       'URL of an ntfy topic, of the receiver of a webhook, of the incoming webhook of a chat, or ' +
       'the endpoint of a push subscription; mail has none. The secret is the access token of an ' +
       'ntfy topic. URL, secret and keys are sealed at rest and never returned; absent, they stay ' +
-      'as they are. A new webhook gets a signing secret, which only this answer has.',
+      'as they are. A new webhook gets a signing secret, which only this answer has. A channel of ' +
+      'the kind slack_app is added in Slack, with a code (connect-slack), and changed here.',
     request: Type.Object({
       workspaceId: Id('workspace'),
       channelId: Type.Optional(Id('notificationChannel')),
@@ -227,6 +233,27 @@ export const notificationChannels = {
         url: 'https://ntfy.acme.dev/ada-4711',
       },
       response: { ok: true, channel: exampleChannel, signingSecret: null },
+    },
+  }),
+  connectSlack: defineEndpoint({
+    ...consoleRow,
+    name: 'consoleNotificationChannelConnectSlack',
+    path: '/console-api/v1/notification-channels/connect-slack',
+    auth: 'session',
+    repeat: 'safe',
+    summary: 'Make a code that connects an account of Slack with the person',
+    description:
+      "Sent in Slack as /signalbox connect CODE, it adds a channel to that account's direct " +
+      'messages. It works once, and replaces the one before.',
+    request: Type.Object({ workspaceId: Id('workspace') }),
+    response: Ok({
+      code: Text(9, { description: 'As XXXX-XXXX.' }),
+      expiresAt: Timestamp('10 minutes later.'),
+    }),
+    errors: ['WORKSPACE_NOT_FOUND'],
+    example: {
+      request: { workspaceId: exampleIds.workspace },
+      response: { ok: true, code: 'WDJB-MJHT', expiresAt: '2026-11-02T09:10:00.000Z' },
     },
   }),
   remove: defineEndpoint({

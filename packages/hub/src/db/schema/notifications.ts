@@ -14,10 +14,12 @@ export interface NotificationChannelsTable {
   person_id: string;
   kind: (typeof channelKinds)[number];
   name: string;
-  /** The host of the URL, which people see; of mail, the address of the person. */
+  /** The host of the URL, which people see; of mail, the address; of Slack, name and team. */
   host: string;
-  /** JSON: url, and secret or keys, encrypted with the hub's key; null: mail has neither. */
+  /** JSON: url, and secret or keys, encrypted with the hub's key; null: the kind has neither. */
   sealed_target: string | null;
+  /** Team and user of Slack, who is one person in a workspace; null: another kind. */
+  slack_user: string | null;
   /** JSON: the events that the person wants to hear of by it. */
   events: string;
   /** The questions among them. */
@@ -47,11 +49,15 @@ export interface NotificationsTable {
   attempts: number;
   /** When it is the turn of the person; turns at the same time are one. */
   turn_at: number;
-  /** When it is sent next; null: never again. */
+  /** When it is sent or edited next; null: never again. */
   due_at: number | null;
   /** Why it waits, or waited last, beyond its turn; null: it never did. */
   held_by: 'quiet-hours' | 'digest' | 'page' | null;
   failure: string | null;
+  /** Conversation and timestamp of a message of Slack, to edit it; null: it cannot be edited. */
+  receipt: string | null;
+  /** Since when the message is to be edited, because its question has changed; null: it is not. */
+  edit_at: number | null;
   created_at: number;
   ended_at: number | null;
 }
@@ -65,7 +71,17 @@ export interface VisiblePagesTable {
   until_at: number;
 }
 
+/** A code with which a person connects their account of Slack. */
+export interface SlackCodesTable {
+  workspace_id: string;
+  person_id: string;
+  /** Made with the hub's key. */
+  code_hash: string;
+  expires_at: number;
+}
+
 export interface NotificationTables {
+  slack_codes: SlackCodesTable;
   visible_pages: VisiblePagesTable;
   notification_channels: NotificationChannelsTable;
   notifications: NotificationsTable;

@@ -8,7 +8,7 @@ import { SIGNED_URL_MS } from '@signalbox/contract';
 import { AwsV4Signer } from 'aws4fetch';
 import { HubError } from '../../base/errors.ts';
 import { request as httpRequest } from '../../base/node-http.ts';
-import type { S3Config } from '../../start/config.ts';
+import type { S3Config } from '../../start/setting-values.ts';
 import type { ByteStore, UrlSigner } from './byte-store.ts';
 import { takeBytes } from './check-bytes.ts';
 

@@ -8,6 +8,7 @@ export const notificationTables = [
     name TEXT NOT NULL,
     host TEXT NOT NULL,
     sealed_target TEXT,
+    slack_user TEXT,
     events TEXT NOT NULL,
     questions TEXT NOT NULL,
     after_minutes INTEGER NOT NULL,
@@ -31,6 +32,8 @@ export const notificationTables = [
     due_at BIGINT,
     held_by TEXT,
     failure TEXT,
+    receipt TEXT,
+    edit_at BIGINT,
     created_at BIGINT NOT NULL,
     ended_at BIGINT,
     PRIMARY KEY (workspace_id, notification_id)
@@ -43,6 +46,17 @@ export const notificationTables = [
     until_at BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, person_id, page_id)
   )`,
+  `CREATE TABLE slack_codes (
+    workspace_id TEXT NOT NULL,
+    person_id TEXT NOT NULL,
+    code_hash TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (workspace_id, person_id)
+  )`,
+  'CREATE UNIQUE INDEX slack_codes_by_hash ON slack_codes (code_hash)',
+  // An account of Slack is one person in each workspace.
+  `CREATE UNIQUE INDEX notification_channels_by_slack_user ON notification_channels
+    (slack_user, workspace_id) WHERE slack_user IS NOT NULL`,
   // An event is told once by each channel.
   `CREATE UNIQUE INDEX notifications_once ON notifications
     (workspace_id, subject_id, event, channel_id)`,

@@ -1,0 +1,23 @@
+import { scopesOfRole } from '../access/policy.ts';
+import { readRole } from '../access/store.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Reader } from '../db/engine.ts';
+import { readPerson } from '../people/store.ts';
+
+/** The person who writes or presses a button elsewhere; null: they are not a member (any more). */
+export async function readMessagePrincipal(
+  reader: Reader,
+  workspaceId: string,
+  personId: string,
+): Promise<Principal | null> {
+  const [person, role] = await Promise.all([
+    readPerson(reader, personId),
+    readRole(reader, personId, workspaceId),
+  ]);
+  if (person === undefined || role === null) return null;
+  return {
+    ...{ kind: 'message', principalId: personId, displayName: person.name, workspaceId },
+    ...{ scopes: new Set(scopesOfRole(role)), tokenId: 'message', personId, sessionId: null },
+    ...{ job: null, expiresAtMs: null },
+  };
+}
