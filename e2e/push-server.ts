@@ -111,7 +111,8 @@ export async function startPushService(t: { after(act: () => void): void }) {
 
   server.on('upgrade', ({ headers }: IncomingMessage, socket: Socket) => {
     sockets.add(socket);
-    socket.on('error', () => socket.destroy()).once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy()).once('end', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
     const accepted = createHash('sha1')
       .update(`${headers['sec-websocket-key']}${WEBSOCKET_GUID}`)
       .digest('base64');
