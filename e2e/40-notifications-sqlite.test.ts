@@ -12,6 +12,7 @@ import { startNtfy } from './ntfy-receiver.ts';
 import { auditSchemes } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { lendSession, makeOwner, owner, type SignedIn } from './person.ts';
+import { SlackServer } from './slack-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const { browser } = usePagePlace({ after });
@@ -28,6 +29,7 @@ const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 describe('notifications, in a browser', { skip: browserMissing }, () => {
   const folder = makeTempDir({ after });
   let receiver: Awaited<ReturnType<typeof startNtfy>>;
+  let slack: SlackServer;
   let hub: HubProcess;
   let ada: SignedIn;
   let client: Client;
@@ -44,7 +46,8 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
       SVC_SMTP_URL: 'smtp://127.0.0.1:9',
       SVC_MAIL_FROM: 'signalbox@acme.dev',
     };
-    const env = { ...mail, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
+    slack = await SlackServer.start();
+    const env = { ...mail, ...slack.env, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
     hub = await startHubProcess({ dataDir, env });
     ada = await makeOwner(hub);
     const draft = { workspaceSlug: owner.workspaceSlug, name: 'robot' };
@@ -68,6 +71,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await visit?.context.close();
     await hub?.stop();
     receiver?.server.close();
+    slack?.close();
   });
 
   async function look(view: string): Promise<string[]> {
@@ -135,6 +139,25 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Remove Office' }).tap();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
     await channels.getByText('Office').waitFor({ state: 'detached' });
+  });
+
+  it('connects an account of Slack by a code', async () => {
+    await page.goto(settingsPath);
+    await page.getByRole('button', { name: 'Connect Slack' }).tap();
+    const command = page.getByText('/signalbox connect ');
+    const words = ((await command.textContent()) ?? '').replace('/signalbox ', '');
+    assert.deepEqual(await look('slack'), []);
+    await slack.until(() => slack.connections === 1);
+    const { payload } = await slack.deliver('slash_commands', slack.command('U0ADA', words));
+    assert.match(String(payload.text), /^Connected: you are Ada Lovelace/);
+    await page.getByRole('button', { name: 'I have copied it' }).tap();
+    await page.getByText('Slack, to u0ada in acme').waitFor();
+    await page.getByRole('button', { name: 'Test Slack' }).tap();
+    await page.getByText('Slack took the message').waitFor();
+    assert.ok(await slack.message('U0ADA', 'Signalbox reaches you'));
+    await page.getByRole('button', { name: 'Remove Slack' }).tap();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
+    await page.getByText('Slack, to u0ada in acme').waitFor({ state: 'detached' });
   });
 
   it('keeps quiet hours in the time zone of the browser, and ends them', async () => {

@@ -6,6 +6,7 @@ import { connect } from 'node:tls';
 import { listMailServers } from '../context/mail/store.ts';
 import type { Reader } from '../db/engine.ts';
 import { createSmtpTransport } from '../notifications/send-mail.ts';
+import { judgeSlack, SlackApi } from '../notifications/slack-api.ts';
 import type { Config } from '../start/config.ts';
 import { createS3Store } from '../uploads/bytes/s3-store.ts';
 import type { Finding } from './finding.ts';
@@ -124,6 +125,17 @@ export async function checkSmtp({ smtp }: Pick<Config, 'smtp'>): Promise<Verdict
     throw new Error(`${place} takes no mail (${error.message}): check SVC_SMTP_URL.`);
   });
   return { state: 'ok', message: `${place} takes mail` };
+}
+
+/** Checks that Slack accepts the token of the hub's app. */
+export async function checkSlack({ slack: app }: Pick<Config, 'slack'>): Promise<Verdict> {
+  if (app === null) return { state: 'ok', message: 'no app of Slack' };
+  const slack = new SlackApi(app, { warn() {} }, AbortSignal.timeout(CONNECT_MS_MAX));
+  const client = await slack.client();
+  const { team, user } = await client.auth.test().catch((error: unknown) => {
+    throw new Error(judgeSlack(error).failure);
+  });
+  return { state: 'ok', message: `${user ?? 'an app'} in ${team ?? 'a team'}` };
 }
 
 /** Writes, reads and deletes an object of the store, as uploads do. */

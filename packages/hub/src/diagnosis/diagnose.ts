@@ -9,7 +9,14 @@ import type { ServerState } from '../db/postgres/postgres-database.ts';
 import { findKeyProblem } from '../db/secret-key.ts';
 import { findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
 import type { Config } from '../start/config.ts';
-import { checkAddress, checkMail, checkObjectStore, checkSmtp, checkTls } from './check-network.ts';
+import {
+  checkAddress,
+  checkMail,
+  checkObjectStore,
+  checkSlack,
+  checkSmtp,
+  checkTls,
+} from './check-network.ts';
 import { checkTransactions, TRANSACTION_MS_MAX } from './check-transactions.ts';
 import { CHECKED_BYTES_MAX, check, type Finding } from './finding.ts';
 
@@ -31,6 +38,7 @@ export async function diagnose(config: Config, place: { isPublic: boolean }): Pr
     await check('TLS', () => checkTls(config)),
     await check('Objects', () => checkObjectStore(config)),
     await check('Sending', () => checkSmtp(config)),
+    await check('Slack', () => checkSlack(config)),
   ];
 }
 

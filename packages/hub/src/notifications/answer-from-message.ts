@@ -8,7 +8,7 @@ import { requireAnswerable } from '../uncertainties/require-uncertainty.ts';
 import { resolveAs } from '../uncertainties/resolve.ts';
 import { readResolution } from '../uncertainties/store-resolutions.ts';
 import { quote } from './content.ts';
-import { readMessagePrincipal } from './message-principal.ts';
+import { actForMessage, readMessagePrincipal } from './message-principal.ts';
 
 export interface MessageAnswer {
   workspaceId: string;
@@ -43,7 +43,9 @@ export async function answerFromMessage(
   answer: MessageAnswer,
 ): Promise<MessageOutcome> {
   try {
-    return await deps.database.write(answer.workspaceId, (tx) => answerWithin(deps, tx, answer));
+    return await actForMessage(answer.workspaceId, answer.personId, () =>
+      deps.database.write(answer.workspaceId, (tx) => answerWithin(deps, tx, answer)),
+    );
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     return { kind: 'refused', text: error.message };

@@ -1,6 +1,7 @@
 import { scopesOfRole } from '../access/policy.ts';
 import { readRole } from '../access/store.ts';
 import type { Principal } from '../base/principal.ts';
+import { actFor } from '../db/acting-caller.ts';
 import type { Reader } from '../db/engine.ts';
 import { readPerson } from '../people/store.ts';
 
@@ -20,4 +21,9 @@ export async function readMessagePrincipal(
     ...{ scopes: new Set(scopesOfRole(role)), tokenId: 'message', personId, sessionId: null },
     ...{ job: null, expiresAtMs: null },
   };
+}
+
+/** Runs the work of a message, which has the person's share of the database. */
+export function actForMessage<T>(workspaceId: string, personId: string, run: () => T): T {
+  return actFor({ key: personId, workspaceId, guard: null, isLongRead: false }, run);
 }

@@ -51,6 +51,8 @@ const IN_FLIGHT_MAX = 100;
 const IN_FLIGHT_OF_WORKSPACE_MAX = 10;
 /** An attempt ends within 30 s; after this time another hub may assume that this one has died. */
 const ATTEMPT_MS = 60_000;
+/** The same for an edit, whose call ends within 10 s. */
+const EDIT_MS = 15_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_MS_MAX = 15 * 60_000;
 const NO_SLACK =
@@ -185,7 +187,7 @@ export class NotificationSender {
   async #edit(row: NotificationRow): Promise<void> {
     const { database, clock } = this.#deps;
     const { workspace_id: workspaceId, receipt } = row;
-    const untilMs = clock.nowMs() + ATTEMPT_MS;
+    const untilMs = clock.nowMs() + EDIT_MS;
     if (!(await database.write(workspaceId, (tx) => takeEdit(tx, row, untilMs)))) return;
     const edited = await this.editMessage(row, receipt ?? '');
     if (edited.kind === 'again' && this.#stop.signal.aborted) return;

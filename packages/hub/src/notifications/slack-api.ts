@@ -34,14 +34,18 @@ export class SlackApi {
     return new WebClient(this.app.botToken, this.options());
   }
 
-  /** The outbox retries, not the library. */
-  options() {
+  /**
+   * The outbox retries, not the library.
+   *
+   * @param stop ends the calls on their way.
+   */
+  options(stop = this.#stop) {
     const { apiUrl: slackApiUrl } = this.app;
     return {
       ...{ slackApiUrl, timeout: CALL_MS_MAX, logger: loggerTo(this.#log) },
       ...{ retryConfig: { retries: 0 }, rejectRateLimitedCalls: true, allowAbsoluteUrls: false },
       fetch: (url: string | URL, { signal, ...init }: RequestInit = {}) => {
-        const signals = signal == null ? [this.#stop] : [this.#stop, signal];
+        const signals = signal == null ? [stop] : [stop, signal];
         return fetch(url, { ...init, signal: AbortSignal.any(signals) });
       },
     };

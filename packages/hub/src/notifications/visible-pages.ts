@@ -22,7 +22,7 @@ const RENEWED_MS = 30_000;
 const ACT = 'notification.manage-own';
 
 /** The kinds that reach only the person. Others may read the rest, and see no page of theirs. */
-const privateKinds: readonly ChannelRow['kind'][] = ['push', 'ntfy', 'mail'];
+const privateKinds: readonly ChannelRow['kind'][] = ['push', 'ntfy', 'mail', 'slack_app'];
 
 /** Whether a page of the person replaces a message by the channel. */
 export function isPrivate({ kind }: Pick<ChannelRow, 'kind'>): boolean {

@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import { createRequestValidator } from '../http/validation.ts';
 import { enqueueJob } from '../jobs/enqueue.ts';
 import { quote } from '../notifications/content.ts';
-import { readMessagePrincipal } from '../notifications/message-principal.ts';
+import { actForMessage, readMessagePrincipal } from '../notifications/message-principal.ts';
 import { escapeSlack, openButton, plain } from '../notifications/slack-message.ts';
 import { listChannelsOfSlackUser } from '../notifications/store.ts';
 import { listRepositories, type RepositoryRow } from '../repositories/store.ts';
@@ -143,7 +143,9 @@ async function enqueue(
   const body = { workspaceId, repoId: repository.repo_id, kind: 'work', prompt };
   const input = enqueueRequest.validate({ ...body, idempotencyKey: `slack-${trigger_id}` });
   const filled = input as RequestInput<typeof endpoints.jobs.enqueue.request>;
-  const { jobId } = await enqueueJob(deps, principal, filled);
+  const { jobId } = await actForMessage(workspaceId, principal.principalId, () =>
+    enqueueJob(deps, principal, filled),
+  );
   const said = `Enqueued in ${repository.label}: ${quote(prompt, TITLE_CHARS_MAX)}`;
   const url = `${deps.baseUrl}/w/${slug}/jobs/${jobId}`;
   const section = {

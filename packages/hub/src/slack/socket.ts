@@ -26,6 +26,10 @@ export class SlackSocket {
   readonly #deps: SlackDeps;
   readonly #appToken: string;
   readonly #stop = new AbortController();
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop.signal.addEventListener('abort', () => resolve());
+  });
+  readonly #handling = new Set<Promise<void>>();
   #connected: Promise<void> = Promise.resolve();
 
   constructor(deps: SlackDeps, appToken: string) {
@@ -40,6 +44,7 @@ export class SlackSocket {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#connected;
+    await Promise.all(this.#handling);
   }
 
   /**
@@ -64,29 +69,30 @@ export class SlackSocket {
 
   async #connect(): Promise<SocketModeClient> {
     const { SocketModeClient } = await import('@slack/socket-mode');
-    const { logger, ...clientOptions } = this.#deps.slack.options();
+    const { logger, ...clientOptions } = this.#deps.slack.options(this.#stop.signal);
     const appToken = this.#appToken;
     const client = new SocketModeClient({
       ...{ appToken, logger, clientOptions, autoReconnectEnabled: false },
     });
     client.on('slack_event', (envelope: Envelope) => {
-      this.#handle(envelope).catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'What Slack sent was not handled.'),
-      );
+      const handled = this.#handle(envelope)
+        .catch((error: unknown) =>
+          this.#deps.log.error({ err: error }, 'What Slack sent was not handled.'),
+        )
+        .finally(() => this.#handling.delete(handled));
+      this.#handling.add(handled);
     });
-    await client.start();
+    const started = client.start();
+    // After a stop, its refusal matters to no one.
+    started.catch(() => {});
+    await Promise.race([started, this.#stopped]);
     return client;
   }
 
   async #untilClosed(client: SocketModeClient): Promise<void> {
     const closed = new Promise<void>((resolve) => client.once('disconnected', resolve));
-    const { signal } = this.#stop;
-    const stopped = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await Promise.race([closed, stopped]);
-    if (!signal.aborted) return;
+    await Promise.race([closed, this.#stopped]);
+    if (!this.#stop.signal.aborted) return;
     await Promise.race([client.disconnect(), wait(CLOSE_MS_MAX)]);
   }
 

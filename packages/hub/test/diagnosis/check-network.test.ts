@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { checkAddress, checkSmtp, checkTls } from '../../src/diagnosis/check-network.ts';
+import {
+  checkAddress,
+  checkSlack,
+  checkSmtp,
+  checkTls,
+} from '../../src/diagnosis/check-network.ts';
 import { makeCertificate, trustCertificate } from '../support/certificate.ts';
 import { startSmtpReceiver } from '../support/smtp-receiver.ts';
 
@@ -73,4 +79,21 @@ test('a mail server is signed in to, and one that refuses that is named', async 
     checkSmtp({ smtp: { ...smtp, auth } }),
     /^Error: 127\.0\.0\.1:\d+ takes no mail \(.*535.*\): check SVC_SMTP_URL\.$/s,
   );
+});
+
+test('Slack is asked whether it accepts the token of the app', async (t) => {
+  const answers = [
+    { ok: true, team: 'Acme', user: 'signalbox' },
+    { ok: false, error: 'invalid_auth' },
+  ];
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
+  }).listen(0, HOST);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const apiUrl = `http://${HOST}:${(server.address() as AddressInfo).port}/api/`;
+  const slack = { botToken: 'xoxb-1', appToken: 'xapp-1', signingSecrets: [], apiUrl };
+  assert.deepEqual(await checkSlack({ slack }), { state: 'ok', message: 'signalbox in Acme' });
+  await assert.rejects(checkSlack({ slack }), /invalid_auth.*SVC_SLACK_BOT_TOKEN/);
 });

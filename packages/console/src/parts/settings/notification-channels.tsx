@@ -108,7 +108,7 @@ export function NotificationChannels({ workspaceId, email }: NotificationChannel
           text={`/signalbox connect ${slackCode}`}
           onDone={() => {
             setSlackCode(null);
-            query.refetch();
+            void query.refetch();
           }}
         >
           In any conversation. It connects your account once, within ten minutes.

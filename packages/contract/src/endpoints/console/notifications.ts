@@ -348,7 +348,7 @@ export const notifications = {
     summary: 'Say that a page of the console is visible, and which decision it shows',
     description:
       'Messages about this decision that wait for the person are not sent by channels that only ' +
-      'the person reads: push, ntfy and mail. While a page is visible, such messages wait a ' +
+      'the person reads: push, ntfy, mail and slack_app. While a page is visible, such messages wait a ' +
       'second for its report, and the stream of changes tells the page. A page that does not ' +
       'report for 45 s counts as hidden.',
     request: Type.Object({
