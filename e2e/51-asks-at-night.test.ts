@@ -51,7 +51,7 @@ const asksPerson = use({
  * SQLite, which has one hub at a time, the second one starts after the first.
  */
 describe('a job asks at night, with the real Codex', {
-  timeout: 90_000,
+  timeout: 180_000,
   skip: browserMissing || firefoxMissing || toolMissing('codex', 'codex-acp'),
 }, () => {
   const folder = makeTempDir({ after });
