@@ -8,6 +8,8 @@ import pg from 'pg';
 import { isPlaceOfFiles } from './node-process.ts';
 
 const engine = process.env.SIGNALBOX_TEST_ENGINE ?? 'sqlite';
+/** Whether several hubs can run on one database: SQLite has one at a time. */
+export const hasSeveralHubs = engine === 'postgres';
 /** Empty: a hub that starts makes its tables by itself. */
 const template = { fingerprint: 'empty', prepare: async () => undefined };
 

@@ -52,13 +52,7 @@ export async function startOwnSession(
   const line = `stty cols 160 rows 50; echo $$ > ${pidFile}; exec ${lines[tool]}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: clone,
-    env: {
-      ...place.env,
-      ...ownSettings(folder),
-      SHELL: '/bin/sh',
-      TERM: 'xterm-256color',
-      ...more,
-    },
+    env: { ...place.env, ...ownSettings(folder), ...terminal, ...more },
   });
   let output = '';
   let look = () => {};
@@ -92,6 +86,8 @@ export async function startOwnSession(
     },
   };
 }
+
+const terminal = { SHELL: '/bin/sh', TERM: 'xterm-256color' };
 
 function ownSettings(folder: string) {
   return {

@@ -47,6 +47,8 @@ export interface Message {
   settingsUrl: string;
   /** When it was caused. */
   atMs: number;
+  /** Whether it takes the place of the message with this id: it makes no sound. */
+  replaces?: boolean;
 }
 
 const QUOTED_CHARS_MAX = 240;

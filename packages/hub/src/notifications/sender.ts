@@ -10,6 +10,7 @@ import { type Choice, readReplyChoices } from './choices.ts';
 import { type Message, type NotificationContent, pathOf, sentencesOf } from './content.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { collectDigest, endOthers, holdOthers } from './digest.ts';
+import { readEndOfPush } from './ended-push.ts';
 import { findHold } from './holds.ts';
 import { recordAtChannel } from './record-at-channel.ts';
 import { sendMail } from './send-mail.ts';
@@ -151,7 +152,12 @@ export class NotificationSender {
     }
     const openCount = channel.kind === 'push' ? await countOpen(database.reader, channel) : 0;
     const means = { allowed, signal: this.#stop.signal, nowMs: clock.nowMs() };
-    return await deliver(target, message, { ...means, vapid: this.#vapid, openCount });
+    const delivery = await deliver(target, message, { ...means, vapid: this.#vapid, openCount });
+    const isReplaced = channel.kind === 'push' && questionId !== null;
+    // A later push with the same tag takes the place of this one.
+    return isReplaced && delivery.kind === 'delivered'
+      ? { ...delivery, receipt: message.id }
+      : delivery;
   }
 
   /** Mails to the address of the person's account, which it may have changed since. */
@@ -207,6 +213,7 @@ export class NotificationSender {
 
   /** Makes one attempt to let a message about a question show it as it is now. */
   async editMessage(row: NotificationRow, receipt: string): Promise<Delivery> {
+    if (receipt === row.notification_id) return await this.#replacePush(row);
     if (this.slack === null) return { kind: 'again', failure: NO_SLACK, afterMs: 0 };
     const { reader } = this.#deps.database;
     const { workspace_id, subject_id: uncertainty_id, created_at: atMs } = row;
@@ -222,6 +229,25 @@ export class NotificationSender {
     const key = { workspace_id, uncertainty_id };
     const shown = await slackMessageOf(reader, draft, key, showsText);
     return await editSlack(this.slack, receipt, shown);
+  }
+
+  /** Shows on a phone that a question has ended, in the place of the message that asked. */
+  async #replacePush(row: NotificationRow): Promise<Delivery> {
+    const { reader } = this.#deps.database;
+    const { workspace_id, subject_id, notification_id: id, event } = row;
+    const [channel, role] = await Promise.all([
+      readChannel(reader, workspace_id, row.channel_id),
+      readRole(reader, row.person_id, workspace_id),
+    ]);
+    if (channel === undefined || channel.stopped_at !== null || role === null) {
+      return { kind: 'refused', failure: 'The person or the channel is gone.' };
+    }
+    const showsText = channel.shows_text === 1;
+    const asked = sentencesOf(JSON.parse(row.content) as NotificationContent, showsText);
+    const sentences = await readEndOfPush(reader, row, asked, showsText);
+    if (sentences === null) return { kind: 'delivered' };
+    const draft = { id, event, atMs: row.created_at, ...sentences, replaces: true };
+    return await this.attempt(channel, draft, `inbox/${subject_id}`);
   }
 
   /** Those that have no room: however much waits for them, others are found behind it. */

@@ -120,7 +120,7 @@ function derive(secret: Buffer, salt: Buffer, info: Buffer, bytes: number): Buff
 export function pushHeaders(
   url: URL,
   { privateKey, publicKey }: VapidKeys,
-  { event, url: page }: Message,
+  { id, event, url: page, replaces = false }: Message,
   nowMs: number,
 ): Record<string, string> {
   const contact = page.startsWith('https:') ? new URL(page).origin : 'mailto:signalbox@localhost';
@@ -137,7 +137,9 @@ export function pushHeaders(
     'content-encoding': 'aes128gcm',
     'content-type': 'application/octet-stream',
     ttl: String(TTL_S),
-    urgency: event === 'job_ended' ? 'normal' : 'high',
+    // A message that was not delivered yet is replaced by a later one (RFC 8030, 5.4).
+    topic: id,
+    urgency: event === 'job_ended' || replaces ? 'normal' : 'high',
   };
 }
 
@@ -149,7 +151,7 @@ export function pushHeaders(
  * @param openCount the open questions of the workspace, for the badge of the app.
  */
 export function pushText(message: Message, openCount: number): string {
-  const { id: tag, title, text: body, url: navigate, answer } = message;
+  const { id: tag, title, text: body, url: navigate, answer, replaces = false } = message;
   const actions = [
     { action: 'answer', title: `Choose ${answer}`, navigate: `${navigate}#answer` },
     { action: 'open', title: 'Open', navigate },
@@ -159,6 +161,7 @@ export function pushText(message: Message, openCount: number): string {
     notification: {
       ...{ title, body, navigate, tag, lang: 'en' },
       ...(answer !== null && { actions }),
+      ...(replaces && { silent: true }),
     },
     app_badge: openCount,
   });

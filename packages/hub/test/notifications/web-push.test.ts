@@ -9,7 +9,7 @@ import {
   verify,
 } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { consoleEndpoints, consolePathOf, type RequestOf } from '@signalbox/contract';
+import { consoleEndpoints, consolePathOf, endpoints, type RequestOf } from '@signalbox/contract';
 import { encryptPush, vapidKeysOf } from '../../src/notifications/web-push.ts';
 import { signInFirstOwner } from '../support/console-person.ts';
 import { startDecisionWorld } from '../support/decision-world.ts';
@@ -167,6 +167,55 @@ test('a question reaches a browser encrypted, signed, and with the recommended a
     ],
   });
   assert.equal((await h.told(uncertaintyId))[0]?.state, 'sent');
+});
+
+/** The notification of a message, and the topic under which a push service keeps it. */
+function readPush(h: Awaited<ReturnType<typeof startPush>>, at: number) {
+  const message = h.service.messages[at];
+  assert.ok(message);
+  const { notification } = h.browser.open(message.bytes);
+  const { title, body, tag, silent } = notification as Record<string, unknown>;
+  return { title, body, tag, silent, topic: message.headers.topic };
+}
+
+test('the answer of another takes the place of the question, and makes no sound', async (t) => {
+  const h = await startPush(t);
+  await h.add();
+  const { uncertaintyId } = await h.ask(port);
+  await h.send();
+  await h.answer(uncertaintyId, { value: '9443' });
+  await h.send();
+  await h.send();
+  assert.equal(h.service.messages.length, 2);
+  const [asked, ended] = [readPush(h, 0), readPush(h, 1)];
+  assert.deepEqual([ended.tag, ended.topic], [asked.tag, asked.topic]);
+  assert.equal(asked.topic, asked.tag, 'a phone that was off gets the last one only');
+  assert.match(String(ended.title), /answered “The secure one”\.$/);
+  assert.deepEqual([ended.body, ended.silent, asked.silent], ['“Which port?”', true, undefined]);
+});
+
+test('without texts, a phone shows who answered and not what', async (t) => {
+  const h = await startPush(t);
+  await h.add({ showsText: false });
+  const { uncertaintyId } = await h.ask(port);
+  await h.send();
+  await h.answer(uncertaintyId, { value: '9443' });
+  await h.send();
+  const { title, body } = readPush(h, 1);
+  assert.match(String(title), / answered it\.$/);
+  assert.equal(body, 'Open it to see the question.');
+});
+
+test('the person who answered gets no push about it', async (t) => {
+  const h = await startPush(t);
+  await h.add();
+  const { uncertaintyId } = await h.ask(port);
+  await h.send();
+  const answer = { mode: 'answered' as const, value: '9443', confidence: 1 };
+  const { workspaceId } = h;
+  await h.call(endpoints.uncertainties.addResolution, { workspaceId, uncertaintyId, ...answer });
+  await h.send();
+  assert.equal(h.service.messages.length, 1);
 });
 
 test('a locked screen shows neither question nor answer unless the person wants it', async (t) => {

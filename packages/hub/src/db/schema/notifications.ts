@@ -54,7 +54,7 @@ export interface NotificationsTable {
   /** Why it waits, or waited last, beyond its turn; null: it never did. */
   held_by: 'quiet-hours' | 'digest' | 'page' | null;
   failure: string | null;
-  /** Conversation and timestamp of a message of Slack, to edit it; null: it cannot be edited. */
+  /** By which it is edited: conversation and timestamp of Slack, or the tag of a push; or null. */
   receipt: string | null;
   /** Since when the message is to be edited, because its question has changed; null: it is not. */
   edit_at: number | null;
