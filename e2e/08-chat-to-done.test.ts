@@ -26,7 +26,7 @@ const teamId = 'T024BE7LD';
 const threadId = 'ports@acme.example';
 const answer = '9443, says the network team';
 /** The interval of polls for changes that the hub does not announce. */
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 const WAIT_MS_MAX = 20_000;
 
 describe('a mention in the chat, from a signed event to a plan that holds a person’s answer', {

@@ -63,7 +63,7 @@ async function until<Value>(what: string, look: () => Promise<Value | undefined>
     const found = await look();
     if (found !== undefined) return found;
     if (performance.now() > endMs) throw new Error(`timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -138,6 +138,9 @@ export function contentOf(folder: string): Record<string, string> {
 export const PRIORITY = 7;
 export const requirements = { labels: { pool: 'staging' } };
 
+/** Each look is a request. */
+const LOOK_MS = 100;
+
 /** Runs a job with an attack, and checks that nothing outside has changed or run. */
 export async function attackIn(arena: Arena, name: Attack) {
   const { place, clone, repoId, outside, pwned } = arena;
@@ -154,7 +157,7 @@ export async function attackIn(arena: Arena, name: Attack) {
   const ref = { workspaceId, jobId };
   let { job } = await client.jobs.get(ref);
   while (job.finishedAt === null) {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     ({ job } = await client.jobs.get(ref));
     assert.equal(job.maxAttempts, 1, 'its attempt counts');
   }

@@ -115,7 +115,7 @@ async function questionsOf(jobId: string, count = 1) {
   for (;;) {
     const { uncertainties } = await hub().uncertainties.list({ workspaceId, jobId });
     if (uncertainties.length >= count) return uncertainties;
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

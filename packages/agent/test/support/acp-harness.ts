@@ -195,6 +195,8 @@ const startHubApart: HubStart = async (settings) => {
 /** A job leaves these only by a retry, which the tests do not make. */
 const endStatuses: ReadonlySet<Job['status']> = new Set(['done', 'failed', 'canceled']);
 const LIMIT_MS = 180_000;
+/** Each look is a request, and the hub answers in this process. */
+const LOOK_MS = 100;
 
 /** Looks again until there is something. */
 export async function poll<Found>(what: string, look: () => Promise<Found | null>): Promise<Found> {
@@ -203,6 +205,6 @@ export async function poll<Found>(what: string, look: () => Promise<Found | null
     const found = await look();
     if (found !== null) return found;
     if (Date.now() > untilMs) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -26,7 +26,7 @@ const acted = moments[3];
 /** The others are the same for an action that has run as for one that has not. */
 const playedWhenActed: ReadonlySet<string> = new Set(['adapter', 'agent']);
 
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 
 const support = join(import.meta.dirname, '../../support');
 
