@@ -106,6 +106,7 @@ test('a channel that comes later keeps its minutes when the turn of its person c
   await h.order([h.ids.linus, null, h.ids.grace]);
   await h.add({ name: 'Later', url: `${h.receiver.url}/ada-later`, afterMinutes: 7 });
   await h.raise();
+  assert.deepEqual(await h.sendAll(), ['linus']);
   h.minutes(1);
   await h.leave(h.ids.linus);
   assert.deepEqual(await h.sendAll(), ['linus', 'ada'], 'four minutes early');
