@@ -240,11 +240,11 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     await slack.until(() => slack.calls.at(-1) === 'chat.postMessage');
     slack.refusals.delete('chat.postMessage');
     await slack.message(ADA, 'Which disk?');
-    slack.refusals.set('chat.postMessage', { error: 'account_inactive' });
+    slack.refusals.set('chat.postMessage', { error: 'user_disabled' });
     const before = await atConsole('notification-channels/list', {});
     const [{ channelId } = {}] = before.answer.channels as { channelId: string }[];
     const { answer } = await atConsole('notification-channels/test', { channelId });
-    assert.match(String(answer.failure), /account_inactive/);
+    assert.match(String(answer.failure), /user_disabled/);
     await choose('Which fan?');
     await slack.until(() => slack.calls.at(-1) === 'chat.postMessage');
     slack.refusals.delete('chat.postMessage');

@@ -52,11 +52,12 @@ export async function sendOwnAgain(
   const channel = await requireOwnChannel(reader, principal, ref);
   const row = await readOfChannel(reader, channel, notificationId);
   if (row === undefined) throw new HubError('NOTIFICATION_NOT_FOUND');
-  const refusal = await findRefusal(reader, row);
+  const refusal = await findRefusal(reader, row, channel);
   if (refusal !== null) return refusal;
   const delivery = await deps.notifications.deliverNow(row, channel);
   await deps.database.write(ref.workspaceId, async (tx) => {
-    await recordRepetition(tx, row, delivery.kind === 'delivered');
+    const sent = delivery.kind === 'delivered' ? { receipt: delivery.receipt ?? null } : null;
+    await recordRepetition(tx, row, sent);
     await recordAtChannel(tx, channel, delivery);
   });
   return delivery.kind === 'delivered' ? null : delivery.failure;
@@ -72,11 +73,19 @@ async function requireOwnChannel(
   return await requireOwn(reader, personId, ref);
 }
 
-async function findRefusal(reader: Reader, row: NotificationRow): Promise<string | null> {
+async function findRefusal(
+  reader: Reader,
+  row: NotificationRow,
+  { kind }: ChannelRow,
+): Promise<string | null> {
   const { workspace_id: workspaceId, subject_id: subjectId, event, state } = row;
   if (state === 'waiting') return 'It is still to be sent: look again in a moment.';
   if (state !== 'sent' && state !== 'failed') return 'It was not needed, so it was never sent.';
   if (event !== 'decision') return null;
+  // A second copy would keep its buttons when the first is edited.
+  if (kind === 'slack_app' && row.receipt !== null) {
+    return 'It is in Slack, and says there how its question stands.';
+  }
   const question = await readUncertainty(reader, workspaceId, subjectId);
   return question?.status === 'open' ? null : 'Its question is not open any more.';
 }

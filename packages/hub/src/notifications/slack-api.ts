@@ -61,23 +61,26 @@ function loggerTo(log: SlackLog) {
   };
 }
 
-/** Slack's names for a receiver or an app that is gone until a person acts, and what to do. */
+/** Slack's names for what the hub's operator corrects. Until then, messages wait. */
+const operatorErrors: Readonly<Record<string, string>> = {
+  invalid_auth: 'corrects SVC_SLACK_BOT_TOKEN',
+  not_authed: 'corrects SVC_SLACK_BOT_TOKEN',
+  token_revoked: 'installs the app again',
+  token_expired: 'installs the app again',
+  account_inactive: 'installs the app again',
+  missing_scope: 'gives the app the scopes of the guide',
+  team_access_not_granted: 'installs the app in your team',
+  org_login_required: 'installs the app in your team',
+  messages_tab_disabled: 'turns on the messages of the app (App Home)',
+};
+/** Slack's names for a receiver that is gone, and what its person does. */
 const goneErrors: Readonly<Record<string, string>> = {
-  invalid_auth: 'its operator corrects SVC_SLACK_BOT_TOKEN',
-  not_authed: 'its operator corrects SVC_SLACK_BOT_TOKEN',
-  token_revoked: 'its operator installs the app again',
-  token_expired: 'its operator installs the app again',
-  account_inactive: 'the app was removed, or the account was closed',
-  missing_scope: 'its operator gives the app the scopes of the guide',
-  team_access_not_granted: 'its operator installs the app in your team',
-  org_login_required: 'its operator installs the app in your team',
   user_not_found: 'connect your account again',
   user_disabled: 'your account of Slack was closed',
   users_not_found: 'connect your account again',
   channel_not_found: 'connect your account again',
   is_archived: 'connect your account again',
   cannot_dm_bot: 'connect an account of a person',
-  messages_tab_disabled: 'its operator turns on the messages of the app (App Home)',
 };
 const laterErrors = new Set([
   'internal_error',
@@ -104,9 +107,14 @@ export function judgeSlack(error: unknown): Exclude<Delivery, { kind: 'delivered
   }
   if (failed.data !== undefined) {
     const name = failed.data.error.replaceAll(/[^\w.-]/g, ' ').slice(0, NAME_CHARS_MAX);
+    const deed = operatorErrors[name];
+    if (deed !== undefined) {
+      const failure = `Slack refuses the hub (${name}). Its operator ${deed}.`;
+      return { kind: 'again', failure, afterMs: 0 };
+    }
     const advice = goneErrors[name];
     if (advice !== undefined) {
-      return { kind: 'gone', failure: `Slack refuses the hub (${name}): ${advice}.` };
+      return { kind: 'gone', failure: `Slack refuses the message (${name}): ${advice}.` };
     }
     const failure = `Slack refuses the message (${name}).`;
     return laterErrors.has(name)

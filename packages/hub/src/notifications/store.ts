@@ -287,15 +287,15 @@ export async function recordEdit(
   await updateRows(tx, 'notifications', { workspace_id, notification_id, edit_at }, set);
 }
 
-/** Counts one attempt more at a notification that was sent or given up. */
+/** Counts one attempt more at a notification that was sent or given up. @param sent null: it failed. */
 export async function recordRepetition(
   tx: Tx,
   { workspace_id, notification_id, attempts, state }: NotificationRow,
-  isDelivered: boolean,
+  sent: Pick<NotificationRow, 'receipt'> | null,
 ): Promise<void> {
   const where = { workspace_id, notification_id, attempts, state };
-  const sent = { state: 'sent' as const, failure: null, ended_at: tx.nowMs };
-  const set = { attempts: attempts + 1, ...(isDelivered ? sent : {}) };
+  const end = { state: 'sent' as const, failure: null, ended_at: tx.nowMs };
+  const set = { attempts: attempts + 1, ...(sent !== null && { ...end, ...sent }) };
   await updateRows(tx, 'notifications', where, set);
 }
 
