@@ -1,5 +1,5 @@
-import { type ExecFileOptions, execFile } from 'node:child_process';
 import { cleanEnvironment } from '../process/environment.ts';
+import { ProgramError, runProgram } from '../process/run-program.ts';
 import { identityOf, type ToolUser } from '../process/tool-user.ts';
 
 /** Git failed. `message` holds its error output without credentials. */
@@ -88,42 +88,23 @@ export function gitEnvironment({ env, exactEnv, isAfterTool }: GitOptions): Node
 }
 
 /** Runs git and returns its output. A call that takes too long is ended. */
-export function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
-  const { cwd, gitDir, signal, input, user = null, limitMs = CALL_MS_MAX } = options;
-  const { outputBytesMax: maxBuffer = OUTPUT_BYTES_MAX, exitCodes = [], encoding } = options;
+export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<string> {
+  const { cwd, gitDir, signal, input, encoding, user = null, limitMs = CALL_MS_MAX } = options;
+  const { outputBytesMax = OUTPUT_BYTES_MAX, exitCodes = [] } = options;
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
-  const settings: ExecFileOptions = {
-    ...{ env: gitEnvironment(options), maxBuffer, timeout: limitMs, killSignal: 'SIGKILL' },
-    ...identityOf(user),
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(signal === undefined ? {} : { signal }),
-  };
-  return new Promise((resolve, reject) => {
-    const argv = [...place, ...safeSettings, ...args];
-    const child = execFile('git', argv, settings, (error, stdout, stderr) => {
-      const isExpected = exitCodes.some((code) => code === error?.code);
-      if (error === null || isExpected) return resolve(String(stdout));
-      reject(explain(args, error, String(stderr), limitMs));
+  try {
+    const { stdout } = await runProgram('git', [...place, ...safeSettings, ...args], {
+      ...{ env: gitEnvironment(options), ...identityOf(user) },
+      ...{ cwd, signal, input, encoding, limitMs, outputBytesMax },
     });
-    if (input === undefined) return;
-    // Git may end before it has read everything; its exit code says why.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
-  });
-}
-
-/** Makes the error of a call that has failed. */
-function explain(
-  args: readonly string[],
-  error: Error & { code?: unknown; killed?: boolean },
-  stderr: string,
-  limitMs: number,
-): GitError {
-  const exitCode = typeof error.code === 'number' ? error.code : null;
-  const late = error.killed ? `It took longer than ${Math.round(limitMs / 60_000)} minutes.` : '';
-  const said = stderr.trim().slice(-COMPLAINT_CHARS_MAX) || late || error.message;
-  return new GitError(`git ${args[0]}: ${hideUrlCredentials(said)}`, exitCode, error);
+    return stdout;
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    const { exitCode, stdout, stderr, message } = error;
+    if (exitCode !== null && exitCodes.includes(exitCode)) return stdout;
+    const said = stderr.trim().slice(-COMPLAINT_CHARS_MAX) || message;
+    throw new GitError(`git ${args[0]}: ${hideUrlCredentials(said)}`, exitCode, error);
+  }
 }
 
 /** Like `runGit`, for queries: null when git exits with an error. */

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { lstat, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ProgramError, runProgram } from '../process/run-program.ts';
 import {
   copyToolFile,
   readToolFile,
@@ -134,15 +134,13 @@ const NAME_CHARS_MAX = 300;
 
 /** @throws {GitError} */
 async function refuseSpecialFiles({ path, user }: Worktree): Promise<void> {
-  const found = await new Promise<string>((resolve, reject) => {
-    const limits = { timeout: FIND_MS_MAX, killSignal: 'SIGKILL' } as const;
-    const env = { PATH: process.env.PATH, LC_ALL: 'C' };
-    const options = { cwd: path, env, ...limits, ...identityOf(user) };
-    execFile('find', ['.', ...specialFiles, '-print'], options, (error, stdout) => {
-      // It ends with 1 for a folder that it may not read. Git may not read that either.
-      if (error === null || error.code === 1 || stdout !== '') resolve(stdout);
-      else reject(new GitError(`find: ${error.message}`, null, error));
-    });
+  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+  const options = { cwd: path, env, limitMs: FIND_MS_MAX, ...identityOf(user) };
+  const find = runProgram('find', ['.', ...specialFiles, '-print'], options);
+  const { stdout: found } = await find.catch((error: ProgramError) => {
+    // It ends with 1 for a folder that it may not read. Git may not read that either.
+    if (error.exitCode === 1 || error.stdout !== '') return error;
+    throw new GitError(`find: ${error.message}`, null, error);
   });
   const [first = ''] = found.split('\n');
   if (first === '') return;

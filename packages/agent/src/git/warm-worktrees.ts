@@ -1,10 +1,10 @@
-import { type ExecFileOptions, execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
 import { isReached } from '../process/process-reach.ts';
+import { runProgram } from '../process/run-program.ts';
 import { moveToolEntries, removeToolTree, ToolFileError } from '../process/tool-file.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { askGit, GitError, type GitOptions, runGit } from './git.ts';
@@ -248,17 +248,18 @@ async function removeEntries(path: string, names: readonly string[]): Promise<vo
   await run('xargs', ['-0', 'rm', '-rf', '--'], path, input);
 }
 
-function run(file: string, args: readonly string[], cwd: string, input = ''): Promise<string> {
-  const options: ExecFileOptions = {
-    ...{ cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, encoding: 'latin1' },
-    ...{ timeout: LIST_MS_MAX, killSignal: 'SIGKILL', maxBuffer: LIST_BYTES_MAX },
-  };
-  return new Promise((resolve, reject) => {
-    const child = execFile(file, args, options, (error, stdout) => {
-      if (error === null) resolve(String(stdout));
-      else reject(new ToolFileError(`${basename(file)}: ${error.message}`, { cause: error }));
-    });
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input, 'latin1');
-  });
+async function run(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  input?: string,
+): Promise<string> {
+  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+  const limits = { limitMs: LIST_MS_MAX, outputBytesMax: LIST_BYTES_MAX };
+  try {
+    const options = { cwd, env, encoding: 'latin1' as const, input, ...limits };
+    return (await runProgram(file, args, options)).stdout;
+  } catch (error) {
+    throw new ToolFileError(`${basename(file)}: ${(error as Error).message}`, { cause: error });
+  }
 }

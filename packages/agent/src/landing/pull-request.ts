@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import type { EvidenceCheck } from '@signalbox/contract';
 import { findOnPath } from '../executors/find-on-path.ts';
 import { askGit } from '../git/git.ts';
 import { subjectOf } from '../git/git-evidence.ts';
 import type { JobWork } from '../job/job-work.ts';
 import { cleanEnvironment } from '../process/environment.ts';
+import { type ProgramError, runProgram } from '../process/run-program.ts';
 import { describe } from './describe-check.ts';
 import { LandingError, type PushTarget } from './push-branch.ts';
 
@@ -145,22 +145,20 @@ interface Call {
   cwd: string;
 }
 
-function callTool(
+async function callTool(
   work: JobWork,
   { tool, file, env, cwd }: Call,
   draft: RequestDraft,
 ): Promise<string> {
-  const limits = { timeout: CALL_MS_MAX, killSignal: 'SIGKILL', signal: work.signal } as const;
-  return new Promise((resolve, reject) => {
-    const child = execFile(file, tool.args(draft), { env, cwd, ...limits }, (error, out, err) => {
-      if (error === null) return resolve(out);
-      const said =
-        err.trim().split('\n').at(-1) || (error.killed ? 'It took too long.' : error.message);
-      const message = `${tool.name} could not open a ${tool.request}: ${said}`;
-      reject(new LandingError(message, { cause: error }));
+  const input = tool.readsBody ? draft.body : undefined;
+  const options = { env, cwd, input, signal: work.signal, limitMs: CALL_MS_MAX };
+  try {
+    return (await runProgram(file, tool.args(draft), options)).stdout;
+  } catch (error) {
+    const { stderr, message } = error as ProgramError;
+    const said = stderr.trim().split('\n').at(-1) || message;
+    throw new LandingError(`${tool.name} could not open a ${tool.request}: ${said}`, {
+      cause: error,
     });
-    // The tool may end before it has read everything; its exit code says why.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(tool.readsBody ? draft.body : '');
-  });
+  }
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import {
@@ -12,7 +11,7 @@ import {
   rm,
 } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from './run-program.ts';
 import type { ToolUser } from './tool-user.ts';
 
 /*
@@ -42,6 +41,8 @@ export interface ToolFileLimits extends ToolFilePlace {
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const REMOVALS_MAX = 3;
+/** Of a large directory on a slow disk. */
+const REMOVAL_MS_MAX = 60 * 60_000;
 const COPY_BYTES = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 /** Of macOS (open(2)): no link in any part of the path. */
@@ -189,7 +190,7 @@ export async function replaceToolFile(
 export async function removeToolTree(path: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await promisify(execFile)('rm', ['-rf', '--', path]);
+      await runProgram('rm', ['-rf', '--', path], { limitMs: REMOVAL_MS_MAX });
       return;
     } catch (error) {
       // A process that is being ended may still have added a file.

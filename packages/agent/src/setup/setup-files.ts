@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { parseEnv, promisify } from 'node:util';
+import { parseEnv } from 'node:util';
 import { askGit } from '../git/git.ts';
 import { findCloneRoot } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import type { Redactor } from '../job/redaction.ts';
+import { runProgram } from '../process/run-program.ts';
 import { giveToUser, showToUser } from '../process/tool-user.ts';
 
 /** A file of the set-up cannot be put into place; the message says why. */
@@ -129,9 +129,8 @@ const copyOptions = process.platform === 'linux' ? ['-a', '--reflink=auto'] : ['
 
 /** Copies a file or a folder to a place where there is nothing. */
 export async function copyTree(from: string, to: string): Promise<void> {
-  const limits = { timeout: COPY_MS_MAX, killSignal: 'SIGKILL' } as const;
   try {
-    await promisify(execFile)('cp', [...copyOptions, '--', from, to], limits);
+    await runProgram('cp', [...copyOptions, '--', from, to], { limitMs: COPY_MS_MAX });
   } catch (error) {
     throw new SetupFileError(`${from} could not be copied: ${lastWords(error)}`, { cause: error });
   }

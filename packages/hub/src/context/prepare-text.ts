@@ -28,7 +28,7 @@ interface ArrivingText {
   isRedacted: boolean;
 }
 
-const textPreparation: Computation<ArrivingText, PreparedText> = {
+export const textPreparation: Computation<ArrivingText, PreparedText> = {
   module: import.meta.url,
   name: 'textPreparation',
   compute({ engine, policy, text, isRedacted }) {

@@ -287,7 +287,11 @@ export async function recordEdit(
   await updateRows(tx, 'notifications', { workspace_id, notification_id, edit_at }, set);
 }
 
-/** Counts one attempt more at a notification that was sent or given up. @param sent null: it failed. */
+/**
+ * Counts one attempt more at a notification that was sent or given up.
+ *
+ * @param sent null: it failed.
+ */
 export async function recordRepetition(
   tx: Tx,
   { workspace_id, notification_id, attempts, state }: NotificationRow,
