@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '../../..');
 /** Limit of what `npm start` installs, without Node. */
-const SIZE_MB_MAX = 205;
+const SIZE_MB_MAX = 216;
 /** How many packages the message of the test names, largest first. */
 const NAMED_MAX = 8;
 const nodePackage = /^node_modules\/node-(bin-)?(darwin|linux|win)-/;
