@@ -95,7 +95,7 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     );
     const late = slack.press(other, '9443');
     await press(message, 'Port 8080');
-    await slack.until(() => message.edits === 1 && other.edits === 1);
+    await slack.until(() => message.edits > 0 && other.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered “Port 8080”/);
     assert.equal(wordsOf(other), wordsOf(message));
     assert.deepEqual([labels(message), labels(other)], [[], []]);
@@ -114,13 +114,13 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     const message = await slack.message(ADA, 'Which host?');
     const pressed = slack.press(message, '9443');
     await Promise.all([1, 2].map(() => slack.deliver('interactive', pressed)));
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.equal((await read(uncertaintyId)).resolutions?.length, 1);
     const copy = { ...message, ts: '1.000001', edits: 0 };
     slack.messages.push(copy);
     const container = { channel_id: copy.channel, message_ts: copy.ts };
     await slack.deliver('interactive', { ...pressed, container });
-    await slack.until(() => copy.edits === 1);
+    await slack.until(() => copy.edits > 0);
     assert.match(wordsOf(copy), /Ada Lovelace answered “9443”/);
   });
 
@@ -138,7 +138,7 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     await atConsole('uncertainties/add-resolution', {
       ...{ uncertaintyId, mode: 'answered', value: '9443', confidence: 1 },
     });
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered “9443”/);
   });
 
@@ -148,14 +148,13 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     const { answer } = await atConsole('uncertainties/add-resolution', {
       ...{ uncertaintyId, mode: 'dismissed', value: '', confidence: 1, undoMs: 10_000 },
     });
-    await slack.until(() => message.edits === 1);
-    assert.match(wordsOf(message), /Ada Lovelace dismissed it/);
+    await slack.until(() => wordsOf(message).includes('Ada Lovelace dismissed it'));
     const { resolutionId } = answer;
     await atConsole('uncertainties/withdraw-resolution', { uncertaintyId, resolutionId });
-    await slack.until(() => message.edits === 2);
+    await slack.until(() => labels(message).length > 0);
     assert.deepEqual(labels(message), ['Port 8080', '9443', 'Open']);
     await press(message, '9443');
-    await slack.until(() => message.edits === 3);
+    await slack.until(() => wordsOf(message).includes('Ada Lovelace answered'));
   });
 
   it('takes an answer in words by a form, and says there why it does not', async () => {
@@ -170,7 +169,7 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     assert.equal(empty.payload.response_action, 'errors');
     const { payload } = await slack.deliver('interactive', slack.submit(view, ADA, 'eu-central-1'));
     assert.deepEqual(payload, {});
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.equal((await read(uncertaintyId)).resolution?.value, 'eu-central-1');
   });
 
@@ -211,7 +210,7 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     assert.equal((await read(uncertaintyId)).status, 'open');
     const last = await slack.message(ADA, 'Which queue?');
     await press(last, '9443');
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.doesNotMatch(wordsOf(message), /9443|queue/);
     assert.match(String((await say(GRACE, '')).text), /not connected/);
   });
@@ -229,7 +228,7 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     await atConsole('uncertainties/add-resolution', {
       ...{ uncertaintyId, mode: 'answered', value: '9443', confidence: 1 },
     });
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered it\./);
     await put({ channelId: channel?.channelId, showsText: true });
   });

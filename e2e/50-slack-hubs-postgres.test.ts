@@ -71,7 +71,7 @@ describe('Slack, with two hubs', { timeout: 120_000 }, () => {
     await first().kill();
     hubs.shift();
     slack.refusals.delete('chat.update');
-    await slack.until(() => message.edits === 1);
+    await slack.until(() => message.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered “9443”/);
     assert.deepEqual(buttonsOf(message), []);
     // The press comes again, to the other hub.

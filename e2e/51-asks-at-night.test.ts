@@ -219,7 +219,7 @@ describe('a job asks at night, with the real Codex', {
     const sinceMs = () => Math.round(performance.now() - pressedMs);
     const onPage = page.getByText('Grace Hopper answered').first();
     const doors = {
-      slack: slack.until(() => message.edits === 1).then(sinceMs),
+      slack: slack.until(() => message.edits > 0).then(sinceMs),
       page: onPage.waitFor().then(sinceMs),
       push: service.untilPosted(2).then(sinceMs),
     };

@@ -28,6 +28,7 @@ export interface SlackMessage {
   user: string;
   text: string;
   blocks: Block[];
+  /** An edit may come twice. */
   edits: number;
 }
 
