@@ -14,6 +14,7 @@ import {
   type ChannelRow,
   listOfChannel,
   type NotificationRow,
+  putEdits,
   readOfChannel,
   recordRepetition,
 } from './store.ts';
@@ -59,6 +60,8 @@ export async function sendOwnAgain(
     const sent = delivery.kind === 'delivered' ? { receipt: delivery.receipt ?? null } : null;
     await recordRepetition(tx, row, sent);
     await recordAtChannel(tx, channel, delivery);
+    // It was answered while the message was on its way.
+    if (sent?.receipt && !(await isOpen(tx, row))) await putEdits(tx, row);
   });
   return delivery.kind === 'delivered' ? null : delivery.failure;
 }
@@ -78,7 +81,7 @@ async function findRefusal(
   row: NotificationRow,
   { kind }: ChannelRow,
 ): Promise<string | null> {
-  const { workspace_id: workspaceId, subject_id: subjectId, event, state } = row;
+  const { event, state } = row;
   if (state === 'waiting') return 'It is still to be sent: look again in a moment.';
   if (state !== 'sent' && state !== 'failed') return 'It was not needed, so it was never sent.';
   if (event !== 'decision') return null;
@@ -86,8 +89,14 @@ async function findRefusal(
   if (kind === 'slack_app' && row.receipt !== null) {
     return 'It is in Slack, and says there how its question stands.';
   }
-  const question = await readUncertainty(reader, workspaceId, subjectId);
-  return question?.status === 'open' ? null : 'Its question is not open any more.';
+  return (await isOpen(reader, row)) ? null : 'Its question is not open any more.';
+}
+
+async function isOpen(
+  reader: Reader,
+  { workspace_id, subject_id }: NotificationRow,
+): Promise<boolean> {
+  return (await readUncertainty(reader, workspace_id, subject_id))?.status === 'open';
 }
 
 function presentMessage(row: NotificationRow, { shows_text }: ChannelRow): ChannelMessage {

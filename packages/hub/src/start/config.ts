@@ -1,5 +1,6 @@
 import type { PrivateHosts } from '../base/outbound-hosts.ts';
 import {
+  hasLoopbackHost,
   type IntegrationWorkspaces,
   isLoopback,
   type LogLevel,
@@ -496,10 +497,4 @@ function checkTogether(config: Config): void {
       'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN is true while SVC_CONTROL_PLANE_TOKEN is unset: set both or neither.',
     );
   }
-}
-
-function hasLoopbackHost(origin: string): boolean {
-  // A URL has an IPv6 address in brackets.
-  const { hostname } = new URL(origin);
-  return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')) || hostname.endsWith('.localhost');
 }

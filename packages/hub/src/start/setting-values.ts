@@ -324,6 +324,13 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
+/** The same of the address of a hub. */
+export function hasLoopbackHost(origin: string): boolean {
+  // A URL has an IPv6 address in brackets.
+  const { hostname } = new URL(origin);
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')) || hostname.endsWith('.localhost');
+}
+
 /** One secret, or the old and the new one during a rotation. The error omits the value. */
 export function readSecrets(env: string, text: string): string[] {
   const secrets = text.split(',').map((secret) => secret.trim());
