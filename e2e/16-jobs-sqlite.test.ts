@@ -262,7 +262,7 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     await page.getByLabel('Run', { exact: true }).selectOption({ label: 'Billing' });
     await page.getByLabel('Budget in US dollars').fill('2.5');
     await page.getByLabel('Concurrency key').fill('deploy to prod');
-    await page.getByLabel('Attempts at most').fill('2');
+    await page.getByLabel('Maximum attempts').fill('2');
     await page.getByText('The same from a terminal').click();
     const [line = '', curl = ''] = await page
       .locator('section[aria-label^="As a"] > div:last-child')

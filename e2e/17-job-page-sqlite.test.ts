@@ -293,7 +293,7 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.keyboard.press('4');
     await page.getByText('Retried with another prompt').waitFor();
-    await page.getByText('The prompt before').click();
+    await page.getByText('Previous prompt').click();
     await page.getByText('Do the old thing.').waitFor();
     await client.jobs.cancel({ workspaceId: place.workspaceId, jobId: job.jobId });
   });

@@ -69,10 +69,10 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
     await page.goto(pathOf('members'));
     await button('Invite a person').click();
     await page.getByLabel('E-mail address').fill('grace');
-    await button('Make the link').click();
+    await button('Create link').click();
     await page.getByText('Enter an e-mail address such as ada@acme.dev.').waitFor();
     await page.getByLabel('E-mail address').fill(grace.email);
-    await button('Make the link').click();
+    await button('Create link').click();
     const link = await page.locator('code', { hasText: '/invitation#token=' }).textContent();
     await page.getByRole('list', { name: 'Open invitations' }).getByText(grace.email).waitFor();
     const linkToken = link?.split('#token=')[1];
@@ -96,7 +96,7 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
     await toast(`${grace.name} is a viewer now`);
     await button('Invite a person').click();
     await page.getByLabel('E-mail address').fill(grace.email);
-    await button('Make the link').click();
+    await button('Create link').click();
     await page.locator('input[name=email][aria-invalid=true]').waitFor();
   });
 
@@ -116,7 +116,7 @@ describe('settings, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
     await button('New token').click();
     await page.getByLabel('Name').fill('CI');
-    await button('Make the token').click();
+    await button('Create token').click();
     const token = (await page.locator('code', { hasText: 'sbx_s_' }).textContent()) ?? '';
     const whoami = async () => {
       const path = `${hub.baseUrl}/control-plane/v1/auth/token/whoami`;

@@ -197,7 +197,7 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
     await press('Enter');
     await tabTo(page.getByLabel('Name'), 'its name');
     await page.keyboard.type('keys');
-    await tabTo(button('Make the token'), 'the button that makes it');
+    await tabTo(button('Create token'), 'the button that makes it');
     await press('Enter');
     await page.locator('code', { hasText: 'sbx_s_' }).waitFor();
     await checkFocus('after the token was made');

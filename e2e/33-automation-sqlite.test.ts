@@ -85,7 +85,7 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
     await page.goto(pathOf('connections'));
     await button('New secret').click();
     await page.getByLabel('System').fill('tracker');
-    await button('Make the secret').click();
+    await button('Create secret').click();
     secret = (await page.locator('code', { hasText: 'sbx_i_' }).textContent()) ?? '';
     await button('I have copied it').click();
     await page.getByText('sbx_i_').waitFor({ state: 'detached' });
@@ -141,7 +141,7 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
     await page.getByLabel('Repository').selectOption({ label: 'acme/api' });
     await page.getByLabel('Prompt').focus();
     await page.keyboard.type('Plan this issue: {{event.title}}');
-    await button('Make the trigger').focus();
+    await button('Create trigger').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Opened issues' }).waitFor();
     await page.waitForURL(`**${pathOf('triggers')}/trg_*`);
@@ -193,10 +193,10 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
     await page.getByLabel('Time zone').fill('Europe/Berlin');
     await page.getByLabel('Repository').selectOption({ label: 'acme/api' });
     await page.getByLabel('Prompt').fill('Look at the dependencies.');
-    await button('Make the trigger').click();
+    await button('Create trigger').click();
     await page.locator('input[name=cron][aria-invalid=true]').waitFor();
     await page.getByLabel('Times').fill('0 9 * * MON');
-    await button('Make the trigger').click();
+    await button('Create trigger').click();
     await page.getByRole('heading', { name: 'Weekly look' }).waitFor();
     await button('Pause Weekly look').click();
     await confirm('Pause');

@@ -140,7 +140,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await messages.getByRole('button', { name: 'Send again: “How many?”' }).tap();
     const { message } = await receiver.next(4);
     assert.equal(message, '“How many?”');
-    await page.getByText('The message was taken').waitFor();
+    await page.getByText('The message was accepted').waitFor();
     await messages.getByRole('button', { name: 'Send again: “Which port?”' }).tap();
     await page.getByText('Its question is not open any more.').waitFor();
     await messages.getByRole('button', { name: 'Close' }).tap();
@@ -190,7 +190,7 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     });
     await page.goto(`/w/${owner.workspaceSlug}/inbox/${uncertaintyId}`);
     await page.getByText('Who was told').tap();
-    await page.getByRole('link', { name: 'Add a channel of yours' }).tap();
+    await page.getByRole('link', { name: 'Add your channel' }).tap();
     await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
     assert.equal(receiver.messages.length, 4);
     assert.deepEqual(visit.troubles, []);

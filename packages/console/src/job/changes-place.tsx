@@ -41,7 +41,7 @@ export function ChangesElsewhere({ job, role, place, children }: ChangesElsewher
               <Ask {...{ job, role, name }} isAgain={place.request !== null} />
             ) : (
               <p className="text-muted">
-                To see and comment them here, who runs the agent sets{' '}
+                To see them here and comment on them, the person who runs the agent sets{' '}
                 <code className="font-mono text-xs">share.changes</code> to{' '}
                 <code className="font-mono text-xs">on-request</code>, or to{' '}
                 <code className="font-mono text-xs">patch</code> for all jobs, in its configuration.
@@ -94,8 +94,8 @@ function Ask({ job: { workspaceId, jobId }, role, name, isAgain }: AskProps) {
         {isAgain ? 'Ask again' : 'Ask for the changes'}
       </ActionButton>
       <p className="text-muted">
-        {name || 'The agent'} sends the patch of this job, without secrets that it knows. Who runs
-        it sees who has asked, and all members of the workspace see the patch.
+        {name || 'The agent'} sends the patch of this job, without the secrets that it knows. The
+        person who runs it sees who has asked, and all members of the workspace see the patch.
       </p>
       {ask.error && <ErrorNotice error={ask.error} />}
     </>

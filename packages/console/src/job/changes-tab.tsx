@@ -163,8 +163,8 @@ function SinceSwitch({ review: { job, rounds, since } }: { review: Review }) {
       </ul>
       {since === 'round' && (
         <p className="text-xs text-muted">
-          Commits that people made before the round are not shown. Deleted lines take comments in
-          the whole work only.
+          Commits that people made before the round are not shown. Deleted lines can be commented on
+          only in the whole work.
         </p>
       )}
     </div>

@@ -105,7 +105,7 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
       initialFocus={promptRef}
       onOpenChange={(open) => !open && onClose()}
       title="Edit and retry"
-      description="The next attempt gets this prompt, tool and model. The timeline keeps the prompt before."
+      description="The next attempt gets this prompt, tool and model. The timeline keeps the previous prompt."
       className="sm:w-[min(48rem,calc(100vw-2rem))]"
     >
       <OpenQuestion job={job} />

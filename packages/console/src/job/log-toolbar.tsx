@@ -63,7 +63,7 @@ export function LogToolbar(props: LogToolbarProps) {
       <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:gap-x-2">
         {failureLine !== undefined && only === undefined && (
           <Button look="quiet" onClick={() => props.onGoTo(failureLine)}>
-            To the failure
+            Go to the failure
           </Button>
         )}
         {groups > 0 && only === undefined && (
@@ -138,7 +138,7 @@ function SearchField({ search, inputRef, onLeave, filtered }: SearchFieldProps) 
         <>
           <Button
             look="quiet"
-            aria-label="Previous line found"
+            aria-label="Previous match"
             disabled={!hasLines}
             onClick={search.toPrevious}
             className="px-2"
@@ -147,7 +147,7 @@ function SearchField({ search, inputRef, onLeave, filtered }: SearchFieldProps) 
           </Button>
           <Button
             look="quiet"
-            aria-label="Next line found"
+            aria-label="Next match"
             disabled={!hasLines}
             onClick={search.toNext}
             className="px-2"

@@ -11,7 +11,7 @@ export function RawTab({ job }: { job: Job }) {
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4">
       <section className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-2">
-        <h2 className="text-sm font-semibold">The same by curl</h2>
+        <h2 className="text-sm font-semibold">The same with curl</h2>
         <div className="flex min-w-0 items-start gap-2 rounded-lg border bg-well py-1 pr-1 pl-3">
           <code className="min-w-0 grow py-1.5 font-mono text-xs wrap-anywhere whitespace-pre-wrap">
             {curlOf(job)}

@@ -21,8 +21,8 @@ export function useLogKeys(log: LogKeys): void {
     { keys: '/', label: 'Search the log', group, act: log.toSearch },
     ...(only === undefined
       ? [
-          { keys: 'n', label: 'Next line found', group, act: search.toNext },
-          { keys: 'N', label: 'Previous line found', group, act: search.toPrevious },
+          { keys: 'n', label: 'Next match', group, act: search.toNext },
+          { keys: 'N', label: 'Previous match', group, act: search.toPrevious },
         ]
       : []),
     { keys: 'c', label: 'Only tool calls, or everything', group, act: toggle('calls') },

@@ -81,7 +81,7 @@ export function VariantsPanel({ job, variants, slug, role }: VariantsPanelProps)
       </div>
       {isOpen && (
         <p className="text-xs text-muted">
-          A choice is final: what the other variants still do is canceled. Their branches stay.
+          A choice is final: variants that still run are canceled. Their branches stay.
         </p>
       )}
       {choose.error && <ErrorNotice error={choose.error} />}

@@ -203,6 +203,6 @@ function Composer({ job, slug, takesMessages, nextRound }: ComposerProps) {
 function composerHint(nextRound: number | null, takesMessages: boolean): string {
   if (nextRound !== null) return 'The next round continues the same branch and the same session.';
   return takesMessages
-    ? 'The tool gets it at the end of this turn. Too late for that, it becomes the next round.'
+    ? 'The tool gets it at the end of this turn. If it comes too late for that, it becomes the next round.'
     : 'It becomes the next round when this job is done.';
 }

@@ -207,7 +207,9 @@ function withTool({ requirements, tool, model }: JobDraft): EnqueueRequest['requ
   const read = readRequirements(requirements);
   if (tool === '' && model === '') return read;
   if (typeof read === 'string') {
-    throw new FieldFault('A text does not go with a tool or a model. Write it into the prompt.');
+    throw new FieldFault(
+      'Free text cannot be combined with a tool or a model. Write it into the prompt.',
+    );
   }
   return { ...read, ...(tool !== '' && { tool }), ...(model !== '' && { model }) };
 }

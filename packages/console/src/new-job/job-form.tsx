@@ -268,12 +268,12 @@ function RareFields({ form, workspaceId, runs }: RareFieldsProps) {
         <TextField
           label="Builds on"
           placeholder="the default branch"
-          hint="A branch, where the work also lands, or the ID of a job. Empty: the jobs it waits for."
+          hint="A branch, into which the work also lands, or the ID of a job. If empty: the jobs it waits for."
           {...text('base')}
         />
         <TextField
           label="Delay"
-          hint="The job starts at the earliest after this time: 90s, 10m, 1h30m or 2d."
+          hint="The job does not start before this time has passed: 90s, 10m, 1h30m or 2d."
           {...text('delay')}
         />
         <TextField
@@ -296,14 +296,14 @@ function RareFields({ form, workspaceId, runs }: RareFieldsProps) {
           hint="Passed on to the agent, which keeps to it as far as its tool can."
           {...text('budgetUsd')}
         />
-        <TextField label="Time limit" hint="Of each attempt: 30m or 2h." {...text('timeLimit')} />
+        <TextField label="Time limit" hint="For each attempt: 30m or 2h." {...text('timeLimit')} />
         <TextField
           label="Concurrency key"
           hint="At most one job with the same key runs at a time."
           {...text('concurrencyKey')}
         />
         <TextField
-          label="Attempts at most"
+          label="Maximum attempts"
           inputMode="numeric"
           placeholder="5"
           {...text('maxAttempts')}

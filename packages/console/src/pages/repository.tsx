@@ -117,7 +117,7 @@ function StateNote({ repo }: { repo: Repository }) {
       <p className="font-medium">
         {isArchived ? 'The repository is archived' : 'The queue of the repository is paused'}
       </p>
-      <p>Its jobs wait. Jobs that run already continue, and jobs of other repositories, too.</p>
+      <p>Its jobs wait. Running jobs continue, and so do jobs of other repositories.</p>
       {!isArchived && repo.queuePausedAt !== null && (
         <p className="text-muted">
           Paused {pause?.pausedBy && <>by {plainText(pause.pausedBy)} </>}

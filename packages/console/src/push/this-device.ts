@@ -15,14 +15,14 @@ export interface Subscription {
 /** Why this browser cannot be told anything, in sentences that say what to do; null: it can. */
 function findPushFault(): string | null {
   if (!window.isSecureContext) {
-    return 'Browsers allow notifications only over https, or at localhost. Ask the operator of this hub for an address with https.';
+    return 'Browsers allow notifications only over https, or at localhost. Ask the operator of this hub for an https address.';
   }
   const isApple = /iPhone|iPad/.test(navigator.userAgent) || navigator.maxTouchPoints > 1;
   if ('standalone' in navigator && navigator.standalone === false && isApple) {
     return 'On an iPhone or iPad, first add Signalbox to the home screen: Share, then “Add to Home Screen”. Open it from there and press this button again.';
   }
   if (!('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window)) {
-    return 'This browser cannot be told while no page is open. A private window cannot either. Use another browser, or add ntfy or mail.';
+    return 'This browser cannot show messages while no page is open, and a private window cannot either. Use another browser, or add ntfy or mail.';
   }
   if (Notification.permission === 'denied') {
     return 'This browser blocks notifications of this address. Allow them in its settings for this site, then press this button again.';
@@ -47,7 +47,7 @@ export async function subscribe(pushKey: string): Promise<Subscription | { fault
     const { endpoint, keys } = (await subscribeWith(pushManager, pushKey)).toJSON();
     const { p256dh, auth } = keys ?? {};
     if (endpoint && p256dh && auth) return { url: endpoint, keys: { p256dh, auth } };
-    return { fault: 'This browser encrypts no messages, so the hub sends it none.' };
+    return { fault: 'This browser does not support encrypted messages, so the hub sends it none.' };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { fault: `The browser did not subscribe at its push service: ${reason}` };

@@ -11,7 +11,7 @@ import { readTheme, type Theme, themes, writeTheme } from '../parts/page/theme.t
 import { unsubscribe } from '../push/this-device.ts';
 
 const themeLooks: Readonly<Record<Theme, { icon: IconName; word: string }>> = {
-  system: { icon: 'monitor', word: 'Theme of the system' },
+  system: { icon: 'monitor', word: 'System theme' },
   light: { icon: 'sun', word: 'Light theme' },
   dark: { icon: 'moon', word: 'Dark theme' },
 };

@@ -41,7 +41,7 @@ const PAUSE_MS = 150;
 const JOB_TEXT_MIN = 2;
 
 const themeItems: Readonly<Record<Theme, { label: string; icon: IconName }>> = {
-  system: { label: 'Use the theme of the system', icon: 'monitor' },
+  system: { label: 'Use the system theme', icon: 'monitor' },
   light: { label: 'Use the light theme', icon: 'sun' },
   dark: { label: 'Use the dark theme', icon: 'moon' },
 };

@@ -107,7 +107,7 @@ export function TriggerForm({ workspaceId, trigger, onCancel, onDone }: TriggerF
         </Fold>
         <div className="flex flex-wrap gap-2">
           <Button type="submit" look="primary" busy={save.isPending}>
-            {trigger === null ? 'Make the trigger' : 'Save the trigger'}
+            {trigger === null ? 'Create trigger' : 'Save the trigger'}
           </Button>
           <Button onClick={onCancel}>Cancel</Button>
         </div>

@@ -37,7 +37,7 @@ export function EventsPage() {
       <ReadFailure read={list} />
       {list.data && events.length === 0 && (
         <EmptyState icon="activity" title="No events yet" guide="/docs/guides/events-and-triggers">
-          Trackers, CI and chat send events here; triggers turn them into jobs. Make a secret in{' '}
+          Trackers, CI and chat send events here; triggers turn them into jobs. Create a secret in{' '}
           <ConnectionsLink slug={membership.slug} />, and let your system send its events with it.
         </EmptyState>
       )}

@@ -27,7 +27,7 @@ export function MachinesPage() {
   const isAdmin = adminReason(membership.role) === undefined;
   return (
     <Section
-      title={of === 'me' ? 'Your machines' : 'Machines of everybody'}
+      title={of === 'me' ? 'Your machines' : 'Machines of all members'}
       description="Machines that were logged in with signalbox login, whose agents use that login, and assistants that were connected."
       action={
         isAdmin && (

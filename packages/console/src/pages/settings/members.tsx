@@ -182,7 +182,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
         />
         <div className="flex flex-wrap gap-2">
           <Button type="submit" look="primary" busy={invite.isPending}>
-            Make the link
+            Create link
           </Button>
           <Button onClick={onCancel}>Cancel</Button>
         </div>

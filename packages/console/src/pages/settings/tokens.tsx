@@ -100,7 +100,7 @@ function TokenList() {
             guide="/docs/start/ci"
             command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
           >
-            Make one here, or on the machine of the hub:
+            Create one here, or on the machine of the hub:
           </EmptyState>
         ) : (
           <Rows label="Service tokens">
@@ -219,7 +219,7 @@ function MintForm({ onCancel, onDone }: MintFormProps) {
             busy={mint.isPending}
             disabledReason={chosen.length === 0 ? 'Choose what the token may do.' : undefined}
           >
-            Make the token
+            Create token
           </ActionButton>
           <Button onClick={onCancel}>Cancel</Button>
         </div>

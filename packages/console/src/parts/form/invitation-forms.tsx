@@ -78,7 +78,7 @@ export function AcceptWithPassword({ linkToken, invitation, signedInAs, onSwitch
           label="Password"
           autoComplete="current-password"
           maxLength={passwordCharsMax}
-          hint="Forgotten? Ask the operator of this hub for a link to set a new one."
+          hint="Forgot it? Ask the operator of this hub for a link to set a new one."
           {...fields.bind('password')}
         />
         <Button type="submit" look="primary" className="mt-1 h-9" busy={accept.isPending}>

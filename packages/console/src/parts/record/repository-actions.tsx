@@ -32,7 +32,7 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
         <ReasonButton
           label="Pause"
           title="Pause the queue of this repository?"
-          description="No job of it is handed out until somebody resumes it. Jobs that run continue, and new ones can be enqueued. Other repositories are not touched."
+          description="Its jobs are not handed out until somebody resumes it. Running jobs continue, and new ones can be enqueued. Other repositories are not affected."
           asksReason
           disabledReason={reason}
           onConfirm={(why) =>
@@ -60,7 +60,7 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
         description={
           isArchived
             ? 'Agents get its waiting jobs again.'
-            : 'No job of it is handed out any more. Jobs that run continue. Nothing is deleted, and you can make it active again.'
+            : 'Its jobs are not handed out any more. Running jobs continue. Nothing is deleted, and you can make it active again.'
         }
         confirmLook={isArchived ? 'primary' : 'danger'}
         disabledReason={reason}

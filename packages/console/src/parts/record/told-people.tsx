@@ -36,7 +36,7 @@ function ToldList({ workspaceId, slug, uncertaintyId }: ToldPeopleProps) {
           params={{ slug }}
           className="text-accent underline underline-offset-2"
         >
-          Add a channel of yours
+          Add your channel
         </Link>
         .
       </p>

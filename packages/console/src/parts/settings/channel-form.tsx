@@ -99,7 +99,7 @@ export function NewChannelForm(props: NewChannelFormProps) {
       {kind === 'ntfy' && (
         <PasswordField
           label="Access token"
-          hint="If the topic is protected. Sealed by the hub, and never shown again."
+          hint="If the topic is protected. The hub stores it encrypted, and never shows it again."
           autoComplete="off"
           {...fields.bind('secret')}
           required={false}
@@ -119,7 +119,7 @@ export function NewChannelForm(props: NewChannelFormProps) {
 const addressWords = {
   ntfy: {
     label: 'Address of the topic',
-    hint: 'Server and topic, such as https://ntfy.sh/a-long-random-word. Subscribe to it in the app; who knows the topic can read it.',
+    hint: 'Server and topic, such as https://ntfy.sh/a-long-random-word. Subscribe to it in the app. Anybody who knows the topic can read it.',
   },
   webhook: {
     label: 'Address of the receiver',
@@ -219,7 +219,7 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
         <legend className="text-sm font-medium">Tell me when</legend>
         <CheckField
           label="A job asks"
-          hint="Jobs that you enqueued, those of members without a channel, and for owners what waits too long."
+          hint="Jobs that you enqueued, those of members without a channel and, for owners, what waits too long."
           checked={choices.events.includes('decision')}
           onChange={hear('decision')}
         />
@@ -255,7 +255,7 @@ function ChoiceFields({ choices, onChange }: ChoiceFieldsProps) {
       )}
       <CheckField
         label="Quote questions and titles"
-        hint="Locked screens show them. Without it, a message says only that a job asks."
+        hint="They appear on locked screens. Without this, a message says only that a job asks."
         checked={choices.showsText}
         onChange={(showsText) => onChange({ ...choices, showsText })}
       />

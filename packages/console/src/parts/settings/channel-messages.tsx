@@ -24,7 +24,7 @@ export function ChannelMessages({ workspaceId, channel, onClose }: ChannelMessag
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Messages by ${plainText(name)}`}
-      description="The last 50 of the last 30 days. One that is sent again keeps its id."
+      description="The newest 50 of the last 30 days. A message that is sent again keeps its ID."
     >
       {error && <ErrorNotice error={error} />}
       {data?.messages.length === 0 && <p className="text-sm text-muted">None yet.</p>}
@@ -55,7 +55,7 @@ function MessageRow({ workspaceId, channelId, message }: MessageRowProps) {
     mutationFn: () =>
       callHub('notificationChannels', 'sendAgain', { workspaceId, channelId, notificationId }),
     onSuccess({ delivered, failure }) {
-      if (delivered) showToast({ title: 'The message was taken' });
+      if (delivered) showToast({ title: 'The message was accepted' });
       else showToast({ title: 'Not sent', detail: plainText(failure ?? '') });
     },
     onError: (error) => showToast({ title: 'Not sent', detail: error.message }),

@@ -33,7 +33,7 @@ export function DigestSection({ workspaceId, hours }: DigestProps) {
   return (
     <Section
       title="Questions of low risk"
-      description="Those whose asker says that little depends on them; never approvals and risks. Together, they come in one message, if they are still open. A deadline before it makes a question come immediately."
+      description="Questions that their asker has marked as low risk, never approvals or risks. They can come in one message, if they are still open by then. A question with an earlier deadline comes immediately."
     >
       <Sheet>
         <div className="grid gap-4 sm:max-w-md">

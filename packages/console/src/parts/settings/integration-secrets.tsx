@@ -143,7 +143,7 @@ function SecretForm({ workspaceId, onCancel, onDone }: SecretFormProps) {
         />
         <div className="flex flex-wrap gap-2">
           <Button type="submit" look="primary" busy={mint.isPending}>
-            Make the secret
+            Create secret
           </Button>
           <Button onClick={onCancel}>Cancel</Button>
         </div>

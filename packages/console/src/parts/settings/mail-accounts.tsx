@@ -36,7 +36,7 @@ export function MailAccounts({ workspaceId }: { workspaceId: string }) {
           accounts.length === 0 ? (
             <EmptyState icon="inbox" title="No mail accounts yet">
               Begin with “Add an account”: an IMAP server, and a password made for this purpose. The
-              hub reads only and seals the password.
+              hub only reads, and stores the password encrypted.
             </EmptyState>
           ) : (
             <Rows label="Mail accounts">
@@ -122,7 +122,7 @@ function AccountForm({ workspaceId, onClose }: { workspaceId: string; onClose: (
         <TextField label="User name" autoComplete="off" {...fields.bind('userName')} />
         <PasswordField
           label="Password"
-          hint="Sealed by the hub, and never shown again."
+          hint="The hub stores it encrypted, and never shows it again."
           autoComplete="off"
           {...fields.bind('secret')}
         />

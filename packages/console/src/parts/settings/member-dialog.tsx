@@ -77,7 +77,7 @@ export function MemberDialog({ member, membership, onClose }: MemberDialogProps)
       {losesTokens && (
         <CheckField
           label="Revoke the service tokens that they minted"
-          hint="Somebody who knows such a token could use it further on."
+          hint="Somebody who knows such a token could keep using it."
           checked={revokeServiceTokens}
           onChange={setRevokes}
         />

@@ -137,8 +137,8 @@ function ChannelRows({ workspaceId, channels }: ChannelRowsProps) {
         guide="/docs/guides/notifications"
       >
         Questions wait at the console until somebody looks. Begin with “Notify me on this device”,
-        on your phone too. By “Add a channel”, a topic of ntfy reaches your phone, mail the address
-        of your account, a webhook your chat or any other program.
+        on your phone too. “Add a channel” sends to a topic of ntfy, to the address of your account,
+        or by a webhook to your chat or any other program.
       </EmptyState>
     );
   }

@@ -30,14 +30,14 @@ export function QueueSection() {
   return (
     <Section
       title="Queue"
-      description="While it is paused, agents get no new jobs. Jobs that run continue."
+      description="While it is paused, agents get no new jobs. Running jobs continue."
       action={
         query.data !== undefined &&
         !isPaused && (
           <ReasonButton
             label="Pause the queue"
             title="Pause the queue of this workspace?"
-            description="No job of any repository is handed out until somebody resumes it. Jobs that run continue, and new ones can be enqueued."
+            description="No job of any repository is handed out until somebody resumes it. Running jobs continue, and new ones can be enqueued."
             asksReason
             disabledReason={disabledReason}
             onConfirm={pause}

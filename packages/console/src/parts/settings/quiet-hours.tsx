@@ -38,7 +38,7 @@ export function QuietHoursSection({ workspaceId, quietHours }: QuietHoursProps) 
   return (
     <Section
       title="Quiet hours"
-      description="In them you are told, in all your workspaces, only of approvals and of questions whose deadline comes before they end. The rest is sent when they end, unless it is answered."
+      description="During quiet hours you are told only of approvals and of questions with a deadline before they end, in all your workspaces. The rest is sent afterwards, unless it has been answered."
     >
       <Sheet>
         <form {...fields.form} className="grid gap-4 sm:max-w-md">

@@ -40,7 +40,7 @@ export function ThisDeviceButton(props: ThisDeviceButtonProps) {
       });
       storeOwnChannel(workspaceId, channel.channelId);
       await client.invalidateQueries(notificationChannelsQuery(workspaceId));
-      showToast({ title: 'This device is told from now on' });
+      showToast({ title: 'This device gets messages from now on' });
       return null;
     },
     onMutate: () => onFault(null),

@@ -178,7 +178,7 @@ function EventData({ event }: { event: JobEvent }) {
   if (typeof previousPrompt === 'string') {
     return (
       <>
-        <Folded word="The prompt before" text={previousPrompt} />
+        <Folded word="Previous prompt" text={previousPrompt} />
         <EventData event={{ ...event, data }} />
       </>
     );
