@@ -124,3 +124,5 @@ export function defineEndpoint<
 export type RequestOf<E> = E extends Endpoint<infer Req, TObject> ? Static<Req> : never;
 /** The body that a client receives on success. */
 export type ResponseOf<E> = E extends Endpoint<TObject, infer Res> ? Static<Res> : never;
+/** The answer of an operation: the body on success, which the hub completes with `ok`. */
+export type AnswerOf<E> = Omit<ResponseOf<E>, 'ok'>;

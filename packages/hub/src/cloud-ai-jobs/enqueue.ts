@@ -38,16 +38,15 @@ export function enqueueCloudAiJob(
   principal: Principal,
   input: EnqueueInput,
 ): Promise<{ cloudAiJobId: string; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+  const { idempotencyKey: key, ...draft } = input;
   const { workspaceId, runId, jobId } = input;
   const operation = 'cloudAiJobsEnqueue';
   const keys = key === undefined ? [] : [`${operation} ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
+    answerOnce(tx, { operation, principal, input }, async () => {
       if (runId !== undefined) await requireRun(tx, workspaceId, runId);
       if (jobId !== undefined) await requireJob(tx, workspaceId, jobId);
-      const row = await addCloudAiJob(deps, tx, { ...body, createdBy: principal.principalId });
+      const row = await addCloudAiJob(deps, tx, { ...draft, createdBy: principal.principalId });
       return { cloudAiJobId: row.cloud_ai_job_id };
     }),
   );

@@ -1,4 +1,4 @@
-import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
@@ -13,18 +13,7 @@ import { listPinned, listRecent, type PackCandidate, readCandidates } from './st
 import { copyItemsIntoPack, insertPack, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
-
-export interface PackAnswer {
-  packId: string;
-  runId: string;
-  version: number;
-  contentHash: string;
-  tokenEstimate: number;
-  items: PackItem[];
-  omitted: OmittedItem[];
-  warnings: string[];
-  idempotent?: boolean;
-}
+type PackAnswer = AnswerOf<typeof endpoints.contextPacks.buildRunV1>;
 
 /** How many candidates of each kind are considered: more than any usual budget holds. */
 const PINNED_MAX = 200;
@@ -59,18 +48,10 @@ export async function buildRunPack(
   principal: Principal,
   input: BuildInput,
 ): Promise<PackAnswer> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
   if (principal.job !== null && input.requestedContextItemIds.length > 0) {
     throw new HubError('NOT_ALLOWED', 'With a job token, the hub alone selects the items.');
   }
-  const call = {
-    workspaceId: input.workspaceId,
-    principalId,
-    operation: 'contextPacksBuildRunV1',
-    key,
-    body,
-  };
+  const call = { operation: 'contextPacksBuildRunV1', principal, input };
   const build = (select: (tx: Tx) => Selected | Promise<Selected>) =>
     deps.database.write(input.workspaceId, (tx) =>
       answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await select(tx))),

@@ -1,4 +1,4 @@
-import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
+import type { AnswerOf, endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -20,13 +20,7 @@ import {
 } from './write-chat-item.ts';
 
 type ChatInput = RequestInput<typeof endpoints.integrations.chatEvents.request>;
-
-export interface ChatAnswer {
-  challenge?: string;
-  eventId?: string;
-  duplicate?: boolean;
-  ignored?: IgnoredReason;
-}
+type ChatAnswer = AnswerOf<typeof endpoints.integrations.chatEvents>;
 
 const MS_PER_SECOND = 1_000;
 const teamPattern = /^[A-Z0-9]{1,100}$/;

@@ -1,4 +1,4 @@
-import type { ChildJob, endpoints, RequestInput, ResponseOf, Usage } from '@signalbox/contract';
+import type { AnswerOf, ChildJob, endpoints, RequestInput, Usage } from '@signalbox/contract';
 import type { RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
@@ -32,7 +32,7 @@ import { recordDelivered } from './take-messages.ts';
 const TOOL_NAME_CHARS_MAX = 64;
 
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
-type CompleteAnswer = Omit<ResponseOf<typeof endpoints.jobs.complete>, 'ok'>;
+type CompleteAnswer = AnswerOf<typeof endpoints.jobs.complete>;
 type CompleteResult = CompleteAnswer['result'];
 
 /**

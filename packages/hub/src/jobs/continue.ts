@@ -1,4 +1,5 @@
 import {
+  type AnswerOf,
   type Attachment,
   type endpoints,
   JOB_MESSAGES_MAX,
@@ -32,13 +33,6 @@ import {
 } from './store-rounds.ts';
 
 type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
-interface ContinueAnswer {
-  job: Job;
-  delivery: 'round' | 'message';
-  message?: JobMessage;
-  takesMessages?: true;
-}
-
 /**
  * Enqueues the next round of a job that is done or failed, with its messages that are in no round
  * yet. A job that has not ended gets a message.
@@ -50,12 +44,10 @@ export function continueJob(
   deps: HubDeps,
   principal: Principal,
   input: ContinueInput,
-): Promise<ContinueAnswer & { idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
+): Promise<AnswerOf<typeof endpoints.jobs.continue>> {
   const { workspaceId } = input;
-  const { principalId } = principal;
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation: 'jobsContinue', key, body }, async () => {
+    answerOnce(tx, { operation: 'jobsContinue', principal, input }, async () => {
       const record = await requireJob(tx, workspaceId, input.jobId);
       const { status } = record.entry;
       if (status === 'canceled') {
@@ -74,11 +66,10 @@ export function continueJob(
       }
       const { entry, row } = await addRound(deps, tx, record, author, input);
       const data = { round: row.round, jobId: row.job_id };
-      const action = 'job.continue';
       await appendAudit(tx, {
         workspaceId,
-        actor: principalId,
-        action,
+        actor: principal.principalId,
+        action: 'job.continue',
         subject: input.jobId,
         data,
       });

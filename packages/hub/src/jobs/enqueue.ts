@@ -1,4 +1,11 @@
-import type { ChildJob, endpoints, Job, RequestInput, Variant } from '@signalbox/contract';
+import type {
+  AnswerOf,
+  ChildJob,
+  endpoints,
+  Job,
+  RequestInput,
+  Variant,
+} from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import { type Principal, serviceName } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
@@ -42,16 +49,14 @@ export function enqueueJob(
   deps: HubDeps,
   principal: Principal,
   input: EnqueueInput,
-): Promise<{ jobId: string; job: Job; variantJobIds?: string[]; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
-  const { workspaceId } = input;
+): Promise<AnswerOf<typeof endpoints.jobs.enqueue>> {
+  const { workspaceId, idempotencyKey: key } = input;
   const keys = [
     ...(key === undefined ? [] : [`enqueue ${key}`]),
     ...[input.reviewsJobId, jobOfBase(input)].filter((id) => id !== null && id !== undefined),
   ];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
+    answerOnce(tx, { operation: 'jobsEnqueue', principal, input }, async () => {
       const { variants = [], ...draft } = input;
       if (variants.length > 0) return addVariants(deps, tx, creatorOf(principal), draft, variants);
       const { entry, row } = await addJob(deps, tx, creatorOf(principal), draft);

@@ -36,24 +36,18 @@ export async function saveComment(
   principal: Principal,
   input: SaveInput,
 ): Promise<{ comment: ReviewComment; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
   const { workspaceId, place } = input;
-  const { principalId } = principal;
   // An action awaits nothing but its statements, and the patch of a job that has ended stays.
   if (place !== undefined) await requireLines(deps, input, place);
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(
-      tx,
-      { workspaceId, principalId, operation: 'reviewCommentsSave', key, body },
-      async () => {
-        const record = await requireJob(tx, workspaceId, input.jobId);
-        const row =
-          input.commentId === undefined
-            ? await addDraft(deps, tx, principal, record, input)
-            : await changeDraft(tx, principal, record, input, input.commentId);
-        return { comment: presentComment(row) };
-      },
-    ),
+    answerOnce(tx, { operation: 'reviewCommentsSave', principal, input }, async () => {
+      const record = await requireJob(tx, workspaceId, input.jobId);
+      const row =
+        input.commentId === undefined
+          ? await addDraft(deps, tx, principal, record, input)
+          : await changeDraft(tx, principal, record, input, input.commentId);
+      return { comment: presentComment(row) };
+    }),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
+import type { AnswerOf, endpoints, IdSource, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -32,30 +32,17 @@ export interface RunDeps {
   ): Promise<boolean>;
 }
 
-export interface RunUpsert {
-  runId: string;
-  run: Run;
-  created: boolean;
-  idempotent?: boolean;
-}
-
 /** Version 1: creates or updates the run of a repository that has this reference. */
 export function upsertRunByRef(
   deps: RunDeps,
   principal: Principal,
   input: UpsertByRefInput,
-): Promise<RunUpsert> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+): Promise<AnswerOf<typeof endpoints.runs.upsertV1>> {
   return deps.database.write(input.workspaceId, (tx) =>
-    answerOnce(
-      tx,
-      { workspaceId: input.workspaceId, principalId, operation: 'runsUpsertV1', key, body },
-      async () => {
-        const { row, created } = await saveRun(deps, tx, principal, input);
-        return { runId: row.run_id, run: presentRun(row), created };
-      },
-    ),
+    answerOnce(tx, { operation: 'runsUpsertV1', principal, input }, async () => {
+      const { row, created } = await saveRun(deps, tx, principal, input);
+      return { runId: row.run_id, run: presentRun(row), created };
+    }),
   );
 }
 

@@ -1,8 +1,8 @@
 import {
   ACTION_CHARS_MAX,
+  type AnswerOf,
   type endpoints,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -30,7 +30,7 @@ type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
 type CreateInput = RequestInput<CreateEndpoint['request']>;
 /** The question of a job's tool is always one of its job. */
 type ToolInput = CreateInput & { jobId: string; agentId: string };
-type CreateAnswer = Omit<ResponseOf<CreateEndpoint>, 'ok'>;
+type CreateAnswer = AnswerOf<CreateEndpoint>;
 
 /**
  * Records an uncertainty. If its confidence is below the threshold, it becomes a decision request
@@ -46,12 +46,11 @@ export async function createUncertainty(
 ): Promise<CreateAnswer> {
   const input = principal.job === null ? asked : inputOfTool(principal.job, asked);
   // The fence is no part of the question: a later attempt repeats the same question.
-  const { idempotencyKey: key, agentId: _agent, claimGeneration: _claim, ...body } = input;
-  const { principalId } = principal;
+  const { agentId: _agent, claimGeneration: _claim, ...question } = input;
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   const call = {
-    ...{ workspaceId, principalId, operation, key, body },
+    ...{ operation, principal, input: question },
     // The job ended without an answer, and a person has sent it back: it asks again.
     isStale: async (tx: Tx, { uncertaintyId }: CreateAnswer) =>
       isByEndOfJob(await readResolution(tx, workspaceId, uncertaintyId)),

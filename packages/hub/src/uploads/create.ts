@@ -1,4 +1,4 @@
-import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
+import { type AnswerOf, endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
 import { findWaitingRequest } from '../agents/patch-requests.ts';
 import { timestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
@@ -16,13 +16,6 @@ import { addUsage } from './usage.ts';
 const { uploads } = endpoints;
 type CreateInput = RequestInput<typeof uploads.create.request>;
 
-export interface CreatedUpload {
-  uploadId: string;
-  uploadUrl: string;
-  expiresAt: string;
-  idempotent?: boolean;
-}
-
 /**
  * Announces an upload and returns the URL to send its bytes to. The URL is derived from the stored
  * row, so a repeated call returns the same URL although no URL is stored.
@@ -34,14 +27,11 @@ export async function createUpload(
   deps: UploadDeps,
   principal: Principal,
   input: CreateInput,
-): Promise<CreatedUpload> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+): Promise<AnswerOf<typeof uploads.create>> {
   const { workspaceId } = input;
   await deps.disk?.requireFree(input.sizeBytes);
-  const call = { workspaceId, principalId, operation: uploads.create.name, key, body };
   const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
+    answerOnce(tx, { operation: 'uploadsCreate', principal, input }, async () => {
       if (input.job !== undefined) await checkJob(tx, principal, workspaceId, input.job);
       const row: UploadRow = {
         workspace_id: workspaceId,
