@@ -2,6 +2,7 @@ import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
 import { listRecentPrompts } from '../jobs/store.ts';
 import { readRun } from '../runs/store.ts';
@@ -10,7 +11,7 @@ import { PackSelection } from './pack-selection.ts';
 import { searchItemIds } from './search/search.ts';
 import { significantTermsOf } from './search/terms.ts';
 import { listPinned, listRecent, type PackCandidate, readCandidates } from './store.ts';
-import { copyItemsIntoPack, insertPack, readNextVersion } from './store-packs.ts';
+import { copyItemsIntoPack, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
 type PackAnswer = AnswerOf<typeof endpoints.contextPacks.buildRunV1>;
@@ -202,7 +203,7 @@ async function writePack(
     chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
   );
   const tokenEstimate = chosen.reduce((sum, { item }) => sum + item.tokens, 0);
-  await insertPack(tx, {
+  insertRow(tx, 'context_packs', {
     workspace_id: workspaceId,
     pack_id: packId,
     run_id: runId,
