@@ -12,6 +12,7 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { HookDeps } from '../start/hooks.ts';
@@ -24,13 +25,7 @@ import { reopenWork } from './reopen-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import type { JobRow } from './store.ts';
-import {
-  insertMessage,
-  listMessages,
-  listQueued,
-  updateMessageCount,
-  updateNextJob,
-} from './store-rounds.ts';
+import { listMessages, listQueued, updateMessageCount } from './store-rounds.ts';
 
 type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
 /**
@@ -116,7 +111,7 @@ async function addMessage(
     next_job_id: null,
   };
   const changed = { ...row, message_count: message.number };
-  insertMessage(tx, message);
+  insertRow(tx, 'job_messages', message);
   await updateMessageCount(tx, changed);
   return { row: changed, message: presentMessage(message) };
 }
@@ -202,7 +197,10 @@ async function addRound(
     const key = { workspaceId, jobId: job_id, workJobId: work_job_id ?? job_id };
     await deps.hooks.sendComments(tx, key, comments);
   }
-  await updateNextJob(tx, queued, added.row.job_id);
+  for (const { number } of queued) {
+    const key = { workspace_id: workspaceId, job_id: jobId, number };
+    await updateRows(tx, 'job_messages', key, { next_job_id: added.row.job_id });
+  }
   // An update that changes nothing: the page of this job hears that another round continues it.
   await updateMessageCount(tx, row);
   return added;

@@ -9,6 +9,7 @@ import type {
 import { HubError, invalidField } from '../base/errors.ts';
 import { type Principal, serviceName } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { needsOf, toolAsked } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
@@ -23,7 +24,7 @@ import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import { requireReviewed } from './reviewed-job.ts';
-import { insertJob, type JobRow, readJob } from './store.ts';
+import { type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
 import { updateMessageCount } from './store-rounds.ts';
 import { storedTitleOf } from './title.ts';
@@ -164,7 +165,7 @@ export async function addJob(
     ...entryOf(jobId, { ...draft, dependsOn }),
     preference: source === null ? preference : await findPreference(tx, source),
   });
-  insertJob(tx, row);
+  insertRow(tx, 'jobs', row);
   // An update that changes nothing: the page of the work hears of its review.
   if (reviewed !== null) await updateMessageCount(tx, reviewed.row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });

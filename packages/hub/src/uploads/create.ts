@@ -4,13 +4,14 @@ import { timestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireEntryOfAgent } from '../jobs/require-job.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import type { UploadDeps } from './deps.ts';
 import { incomingKeyOf } from './receive.ts';
 import { signUrl } from './signed-url.ts';
-import { insertObject, insertUpload, type UploadRow } from './store.ts';
+import { insertObject, type UploadRow } from './store.ts';
 import { addUsage } from './usage.ts';
 
 const { uploads } = endpoints;
@@ -50,7 +51,7 @@ export async function createUpload(
         stored_at: null,
       };
       await addUsage(tx, row, deps.quotas);
-      await insertUpload(tx, row);
+      insertRow(tx, 'uploads', row);
       if (deps.byteStore.signer !== null) {
         // Recorded first, so that bytes are deleted even if the client sends them late.
         const { workspace_id, upload_id } = row;
