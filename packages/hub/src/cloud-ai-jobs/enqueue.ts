@@ -1,13 +1,14 @@
 import type { CloudAiInput, endpoints, RequestInput } from '@signalbox/contract';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
 import type { Needs } from '../queue/matching.ts';
 import { requireRun } from '../runs/upsert.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import { type CloudAiJobRow, insertCloudAiJob } from './store.ts';
+import type { CloudAiJobRow } from './store.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.cloudAiJobs.enqueue.request>;
 
@@ -89,6 +90,6 @@ export async function addCloudAiJob(
     concurrencyKey: null,
   } as const;
   await deps.queue.enqueue(tx, entry);
-  insertCloudAiJob(tx, row);
+  insertRow(tx, 'cloud_ai_jobs', row);
   return row;
 }

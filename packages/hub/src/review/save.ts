@@ -8,6 +8,7 @@ import {
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob } from '../jobs/require-job.ts';
 import { readRounds } from '../jobs/store-rounds.ts';
@@ -17,7 +18,7 @@ import { readPatch } from '../uploads/read-patch.ts';
 import { contradicts } from './patch-lines.ts';
 import { presentComment } from './present.ts';
 import { requireComment, requireDraft } from './require-comment.ts';
-import { type CommentRow, insertComment, measureComments, updateComment } from './store.ts';
+import { type CommentRow, measureComments, updateComment } from './store.ts';
 
 type SaveInput = RequestInput<typeof endpoints.reviewComments.save.request>;
 type Place = NonNullable<SaveInput['place']>;
@@ -93,7 +94,7 @@ async function addDraft(
     ...{ answer: null, fate: null },
     ...{ resolved_at: null, resolved_by_id: null, resolved_by_name: null },
   };
-  insertComment(tx, row);
+  insertRow(tx, 'review_comments', row);
   return row;
 }
 

@@ -7,6 +7,7 @@ import {
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob, requireJobOfAgent } from '../jobs/require-job.ts';
 import { readJob } from '../jobs/store.ts';
@@ -23,7 +24,7 @@ import {
   OPEN_QUESTIONS_MAX,
   QUESTIONS_MAX,
 } from './policy.ts';
-import { countOfJob, insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
+import { countOfJob, readUntakenAction, type UncertaintyRow } from './store.ts';
 import { readResolution } from './store-resolutions.ts';
 
 type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
@@ -64,7 +65,7 @@ export async function createUncertainty(
       const row = makeRow(deps, tx, principal, input, await findPlace(tx, input, record));
       row.requested_by = await findRequester(tx, principal, row);
       row.alike_key = alikeKeyOf(row);
-      await insertUncertainty(tx, row);
+      insertRow(tx, 'uncertainties', row);
       if (record !== null) await recordWait(tx, record);
       await requestAnswer(deps, tx, row);
       return answerOf(row);
