@@ -7,7 +7,7 @@ const codesOfAuth: Record<EndpointAuth, readonly ErrorCode[]> = {
   'integration-secret': ['INTEGRATION_UNAUTHORIZED'],
   'chat-signature': ['INTEGRATION_UNAUTHORIZED'],
   'signed-url': ['SIGNED_URL_INVALID'],
-  session: ['SESSION_REQUIRED'],
+  session: ['SESSION_REQUIRED', 'NOT_ALLOWED'],
 };
 
 /** Codes of plain HTTP and of failures of the hub, possible for every endpoint. */
@@ -27,13 +27,19 @@ const codesOfJsonBodies: readonly ErrorCode[] = [
 
 /**
  * Lists every code that an endpoint may answer with, in the order of `errorCodes`: its own codes,
- * and those implied by its authentication, scopes and body.
+ * and those implied by its authentication, scopes, body and fields.
  */
 export function listErrorCodes(endpoint: Endpoint): ErrorCode[] {
+  const { auth, scopes, request } = endpoint;
+  const has = (field: string) => field in request.properties;
+  const when = (holds: boolean, code: ErrorCode) => (holds ? [code] : []);
   const codes = new Set<ErrorCode>([
     ...endpoint.errors,
-    ...codesOfAuth[endpoint.auth],
-    ...(endpoint.scopes.length > 0 ? (['NOT_ALLOWED'] as const) : []),
+    ...codesOfAuth[auth],
+    ...when(scopes.length > 0, 'NOT_ALLOWED'),
+    ...when(has('workspaceId') && auth !== 'signed-url', 'WORKSPACE_NOT_FOUND'),
+    // An event that was ingested before is the same event with any body.
+    ...when(has('idempotencyKey') && auth === 'bearer', 'IDEMPOTENCY_CONFLICT'),
     ...(endpoint.method === 'POST' ? codesOfJsonBodies : []),
     ...codesOfEveryEndpoint,
   ]);

@@ -90,21 +90,39 @@ export interface Endpoint<
   /** The answer is a stream of server-sent events until the client leaves, each with `response`. */
   readonly streams?: true;
   readonly response: Res;
-  /** Codes specific to this endpoint; those of every endpoint (401, 404, 413, …) are implied. */
+  /** Codes that the rest of the row does not imply (`listErrorCodes`). */
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly request: Static<Req>; readonly response: Static<Res> };
 }
 
-/** Checks a row's types; does nothing at run time. */
+/** The values that most rows share. A job token is refused unless the row allows it. */
+const defaults = {
+  method: 'POST',
+  auth: 'bearer',
+  origin: 'extension',
+  jobToken: 'none',
+  errors: [],
+} as const satisfies Partial<Endpoint>;
+
+/** A row as it is written: it says what differs from the defaults. */
+export type EndpointRow<Req extends TObject, Res extends TObject, Console extends boolean> = Omit<
+  Endpoint<Req, Res, Console>,
+  keyof typeof defaults
+> &
+  Partial<Pick<Endpoint, keyof typeof defaults>>;
+
+/** Checks a row's types and adds the defaults. */
 export function defineEndpoint<
   Req extends TObject,
   Res extends TObject,
   const Console extends boolean,
->(endpoint: Endpoint<Req, Res, Console>): Endpoint<Req, Res, Console> {
-  return endpoint;
+>(row: EndpointRow<Req, Res, Console>): Endpoint<Req, Res, Console> {
+  return { ...defaults, ...row };
 }
 
 /** The body that a client sends. */
 export type RequestOf<E> = E extends Endpoint<infer Req, TObject> ? Static<Req> : never;
 /** The body that a client receives on success. */
 export type ResponseOf<E> = E extends Endpoint<TObject, infer Res> ? Static<Res> : never;
+/** The answer of an operation: the body on success, which the hub completes with `ok`. */
+export type AnswerOf<E> = Omit<ResponseOf<E>, 'ok'>;

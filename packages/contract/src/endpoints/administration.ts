@@ -1,6 +1,5 @@
 import type { TObject } from 'typebox';
 import type { Endpoint } from '../endpoint.ts';
-import type { ErrorCode } from '../error-codes.ts';
 import { invitations as consoleInvitations } from './console/invitations.ts';
 import { members as consoleMembers } from './console/members.ts';
 import {
@@ -29,7 +28,7 @@ function fromMachines<Req extends TObject, Res extends TObject>(
     description:
       `${row.description} The token must be that of a person's machine: programs may not make ` +
       'this call.',
-    errors: withNotAllowed(row.errors),
+    errors: [...row.errors, 'NOT_ALLOWED'],
   };
 }
 
@@ -43,10 +42,6 @@ function afterLogin<Req extends TObject, Res extends TObject>(
     description: `${machines.description} The machine must have logged in within the last hour.`,
     errors: [...machines.errors, 'LOGIN_TOO_OLD'],
   };
-}
-
-function withNotAllowed(errors: readonly ErrorCode[]): readonly ErrorCode[] {
-  return errors.includes('NOT_ALLOWED') ? errors : [...errors, 'NOT_ALLOWED'];
 }
 
 export const members = {

@@ -42,15 +42,11 @@ export type OutputResult = Static<typeof OutputResult>;
 
 export const agentsReport = defineEndpoint({
   name: 'agentsReport',
-  method: 'POST',
   path: '/control-plane/v1/agents/report',
   tag: 'Agents',
-  auth: 'bearer',
   scopes: ['agent'],
-  origin: 'extension',
   console: false,
   repeat: 'safe',
-  jobToken: 'none',
   summary: 'Send a heartbeat, renewals and output in one call',
   description:
     'Does what agents/heartbeat, jobs/heartbeat and job-events/append do, in one transaction and ' +
@@ -83,7 +79,7 @@ export const agentsReport = defineEndpoint({
     renewals: List(RenewalResult, REPORT_JOBS_MAX),
     outputs: List(OutputResult, REPORT_JOBS_MAX),
   }),
-  errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'INVALID_REQUEST', 'NOT_ALLOWED'],
+  errors: ['AGENT_NOT_FOUND'],
   example: {
     request: {
       workspaceId: exampleIds.workspace,

@@ -284,15 +284,12 @@ export const heartbeatAnswer = {
 export const agents = {
   heartbeat: defineEndpoint({
     name: 'agentsHeartbeat',
-    method: 'POST',
     path: '/control-plane/v2/agents/heartbeat',
     tag: 'Agents',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Register an agent or renew its presence',
     description:
       'There is one agent for each workspace, principal and machineFingerprint. Send a heartbeat ' +
@@ -306,7 +303,6 @@ export const agents = {
       ...heartbeatAnswer,
       commands: List(AgentCommand, 1_000),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -325,15 +321,11 @@ export const agents = {
   }),
   list: defineEndpoint({
     name: 'agentsList',
-    method: 'POST',
     path: '/control-plane/v1/agents/list',
     tag: 'Agents',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List the agents of a workspace',
     description:
       'Newest first. The optional fields are filters. counts has the number of agents in each ' +
@@ -350,7 +342,6 @@ export const agents = {
       counts: Type.Object({ online: AgentCount, draining: AgentCount, offline: AgentCount }),
       nextCursor: NextCursor,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -363,20 +354,16 @@ export const agents = {
   }),
   get: defineEndpoint({
     name: 'agentsGet',
-    method: 'POST',
     path: '/control-plane/v1/agents/get',
     tag: 'Agents',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read an agent',
     description: 'Finds the agent by its id, with the jobs that it holds.',
     request: Type.Object({ workspaceId: Id('workspace'), agentId: Id('agent') }),
     response: Ok({ agent: Agent }),
-    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['AGENT_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, agentId: exampleIds.agent },
       response: { ok: true, agent: exampleAgent },
@@ -384,15 +371,11 @@ export const agents = {
   }),
   command: defineEndpoint({
     name: 'agentsCommand',
-    method: 'POST',
     path: '/control-plane/v1/agents/command',
     tag: 'Agents',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Drain, resume or stop an agent',
     description:
       'For people. drain: the agent gets no more jobs and finishes those that it holds, until ' +
@@ -407,7 +390,7 @@ export const agents = {
       reason: Type.Optional(Text(1_000)),
     }),
     response: Ok({ agent: Agent }),
-    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'AGENT_STOPPING', 'NOT_ALLOWED'],
+    errors: ['AGENT_NOT_FOUND', 'AGENT_STOPPING'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,

@@ -59,12 +59,9 @@ export const changes = {
       method: 'GET',
       path: '/control-plane/v1/changes/stream',
       tag: 'Changes',
-      auth: 'bearer',
       scopes: ['read'],
-      origin: 'extension',
       console: true,
       repeat: 'safe',
-      jobToken: 'none',
       summary: 'Follow what changes in a workspace',
       description:
         'Server-sent events (text/event-stream) until the client leaves. Each says what changed, ' +
@@ -83,7 +80,6 @@ export const changes = {
         ),
       }),
       response: ChangeMessage,
-      errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
       example: {
         request: { workspaceId: exampleIds.workspace, after: '8c1fe2a94b07-1812' },
         response: { changes: [{ kind: 'job', id: exampleIds.job }] },

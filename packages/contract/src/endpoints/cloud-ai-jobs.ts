@@ -21,6 +21,7 @@ import {
   ATTEMPTS_MAX_DEFAULT,
   CLAIM_WAIT_MS_MAX,
   ClaimGeneration,
+  claimErrors,
   jobStatuses,
   LEASE_MS_DEFAULT,
   LeaseMs,
@@ -142,15 +143,11 @@ const exampleRef = { workspaceId: exampleIds.workspace, cloudAiJobId: exampleId 
 export const cloudAiJobs = {
   enqueue: defineEndpoint({
     name: 'cloudAiJobsEnqueue',
-    method: 'POST',
     path: '/control-plane/v1/cloud-ai-jobs/enqueue',
     tag: 'Cloud AI jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: false,
     repeat: { withKey: 'idempotencyKey' },
-    jobToken: 'none',
     summary: 'Enqueue a model call',
     description: 'The job is stored when the answer arrives. No other work waits for it.',
     request: Type.Object({
@@ -169,14 +166,7 @@ export const cloudAiJobs = {
       cloudAiJobId: Id('cloudAiJob'),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'RUN_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'LIMIT_REACHED',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['RUN_NOT_FOUND', 'JOB_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -189,33 +179,26 @@ export const cloudAiJobs = {
   }),
   get: defineEndpoint({
     name: 'cloudAiJobsGet',
-    method: 'POST',
     path: '/control-plane/v1/cloud-ai-jobs/get',
     tag: 'Cloud AI jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read a cloud AI job with its result',
     description: 'Returns the result once the job is done.',
     request: Type.Object(CloudAiJobRef),
     response: Ok({ cloudAiJob: CloudAiJob }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CLOUD_AI_JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['CLOUD_AI_JOB_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, cloudAiJob: doneCloudAiJob } },
   }),
   claimNext: defineEndpoint({
     name: 'cloudAiJobsClaimNext',
-    method: 'POST',
     path: '/control-plane/v1/cloud-ai-jobs/claim-next',
     tag: 'Cloud AI jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: { withKey: 'claimKey' },
-    jobToken: 'none',
     summary: 'Claim the next cloud AI job under a lease',
     description:
       'If there is no job, cloudAiJobId and cloudAiJob are null, and reason says why. With ' +
@@ -250,7 +233,7 @@ export const cloudAiJobs = {
         List(AgentCommand, 10, 'Sent when a command ends the wait of this claim.'),
       ),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['AGENT_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -269,15 +252,12 @@ export const cloudAiJobs = {
   }),
   heartbeat: defineEndpoint({
     name: 'cloudAiJobsHeartbeat',
-    method: 'POST',
     path: '/control-plane/v1/cloud-ai-jobs/heartbeat',
     tag: 'Cloud AI jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Extend the lease of a running cloud AI job',
     description: 'Sets the lease to now + leaseMs. It shortens the lease only if shorten is true.',
     request: Type.Object({
@@ -289,17 +269,7 @@ export const cloudAiJobs = {
       shorten: Defaulted(Type.Boolean(), false),
     }),
     response: Ok({ leaseExpiresAt: Timestamp(), cancelRequested: Type.Boolean() }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'CLOUD_AI_JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['CLOUD_AI_JOB_NOT_FOUND', ...claimErrors],
     example: {
       request: { ...exampleRef, agentId: exampleIds.agent, leaseMs: LEASE_MS_DEFAULT },
       response: { ok: true, leaseExpiresAt: '2026-11-02T09:12:00.000Z', cancelRequested: false },
@@ -307,15 +277,12 @@ export const cloudAiJobs = {
   }),
   complete: defineEndpoint({
     name: 'cloudAiJobsComplete',
-    method: 'POST',
     path: '/control-plane/v1/cloud-ai-jobs/complete',
     tag: 'Cloud AI jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Complete a cloud AI job with its result',
     description:
       'Repeating the accepted completion returns the same answer with idempotent: true. A ' +
@@ -338,17 +305,7 @@ export const cloudAiJobs = {
       }),
       cloudAiJob: CloudAiJob,
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'CLOUD_AI_JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['CLOUD_AI_JOB_NOT_FOUND', ...claimErrors],
     example: {
       request: {
         ...exampleRef,

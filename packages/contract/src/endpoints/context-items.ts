@@ -112,15 +112,11 @@ export const exampleContextItem: ContextItem = { ...exampleSummaryFields, text: 
 export const contextItems = {
   upsert: defineEndpoint({
     name: 'contextItemsUpsert',
-    method: 'POST',
     path: '/control-plane/v1/context-items/upsert',
     tag: 'Context items',
-    auth: 'bearer',
     scopes: ['agent', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: { withKey: 'idempotencyKey' },
-    jobToken: 'none',
     summary: 'Create or replace a context item',
     description:
       'With itemId, replaces that item. Otherwise replaces the item with the same source and ' +
@@ -149,12 +145,7 @@ export const contextItems = {
       created: Type.Boolean(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'CONTEXT_ITEM_NOT_FOUND',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['CONTEXT_ITEM_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -173,20 +164,16 @@ export const contextItems = {
   }),
   get: defineEndpoint({
     name: 'contextItemsGet',
-    method: 'POST',
     path: '/control-plane/v1/context-items/get',
     tag: 'Context items',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read a context item with its whole text',
     description: 'Returns superseded items too. Their supersededBy names the successor.',
     request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
     response: Ok({ item: ContextItem }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['CONTEXT_ITEM_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, itemId: exampleContextItem.itemId },
       response: { ok: true, item: exampleContextItem },
@@ -194,15 +181,11 @@ export const contextItems = {
   }),
   list: defineEndpoint({
     name: 'contextItemsList',
-    method: 'POST',
     path: '/control-plane/v1/context-items/list',
     tag: 'Context items',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List context items',
     description: 'Newest occurredAt first. The optional fields are filters.',
     request: Type.Object({
@@ -215,7 +198,6 @@ export const contextItems = {
       cursor: Cursor,
     }),
     response: Ok({ items: List(ContextItemSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, kind: 'decision' },
       response: { ok: true, items: [exampleSummary], nextCursor: null },
@@ -223,15 +205,11 @@ export const contextItems = {
   }),
   search: defineEndpoint({
     name: 'contextItemsSearch',
-    method: 'POST',
     path: '/control-plane/v1/context-items/search',
     tag: 'Context items',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Search context items by their words',
     description:
       'Searches title and text, best match first. The excerpt shows the match. Any text is a ' +
@@ -245,7 +223,6 @@ export const contextItems = {
       cursor: Cursor,
     }),
     response: Ok({ items: List(ContextItemSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, query: 'version public endpoint' },
       response: { ok: true, items: [exampleSummary], nextCursor: null },
@@ -253,22 +230,18 @@ export const contextItems = {
   }),
   remove: defineEndpoint({
     name: 'contextItemsRemove',
-    method: 'POST',
     path: '/control-plane/v1/context-items/remove',
     tag: 'Context items',
-    auth: 'bearer',
     scopes: ['agent', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Remove a context item',
     description:
       'Deletes the item, its copies in packs and its summary. The text of an upload is deleted ' +
       'with the upload.',
     request: Type.Object({ workspaceId: Id('workspace'), itemId: Id('contextItem') }),
     response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['CONTEXT_ITEM_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, itemId: exampleContextItem.itemId },
       response: { ok: true, removed: true },

@@ -101,10 +101,8 @@ const examplePackId = 'pack_1j78s1o80003qjivc1q1';
 export const contextPacks = {
   buildRunV1: defineEndpoint({
     name: 'contextPacksBuildRunV1',
-    method: 'POST',
     path: '/control-plane/v1/context-packs/build-run-v1',
     tag: 'Context packs',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
     console: true,
@@ -138,13 +136,7 @@ export const contextPacks = {
       warnings: List(Text(1_000), 100),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'RUN_NOT_FOUND',
-      'CONTEXT_ITEM_NOT_FOUND',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['RUN_NOT_FOUND', 'CONTEXT_ITEM_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -176,10 +168,8 @@ export const contextPacks = {
   }),
   resolveRunV1: defineEndpoint({
     name: 'contextPacksResolveRunV1',
-    method: 'POST',
     path: '/control-plane/v1/context-packs/resolve-run-v1',
     tag: 'Context packs',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'specification',
     console: true,
@@ -205,7 +195,7 @@ export const contextPacks = {
       ),
       freshness: PackFreshness,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'CONTEXT_PACK_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RUN_NOT_FOUND', 'CONTEXT_PACK_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
       response: {

@@ -11,7 +11,6 @@ export const DEVICE_POLL_INTERVAL_MS = 5_000;
 export const devices = {
   start: defineEndpoint({
     name: 'authDeviceStart',
-    method: 'POST',
     path: '/control-plane/v1/auth/device/start',
     tag: 'Device login',
     auth: 'none',
@@ -19,7 +18,6 @@ export const devices = {
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Start a device login',
     description:
       'Opens a device session of 10 minutes. A person opens approvalUrl in a browser, signs in, ' +
@@ -39,7 +37,6 @@ export const devices = {
       expiresAt: Timestamp(),
       intervalMs: Integer(0, 3_600_000, 'Wait at least this long between polls.'),
     }),
-    errors: [],
     example: {
       request: { workspaceSlug: 'acme', machineName: 'build-7' },
       response: {
@@ -55,7 +52,6 @@ export const devices = {
   }),
   poll: defineEndpoint({
     name: 'authDevicePoll',
-    method: 'POST',
     path: '/control-plane/v1/auth/device/poll',
     tag: 'Device login',
     auth: 'none',
@@ -63,7 +59,6 @@ export const devices = {
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Ask whether a device login was approved',
     description:
       'With status pending, wait intervalMs before the next poll; polling earlier adds 5 s to ' +

@@ -143,14 +143,7 @@ const exampleEvent: IntegrationEvent = {
 const eventRef = { workspaceId: Id('workspace'), eventId: Id('integrationEvent') };
 const exampleRef = { workspaceId: exampleIds.workspace, eventId: exampleSummary.eventId };
 
-const ledgerRow = {
-  method: 'POST',
-  tag: 'Integrations',
-  auth: 'bearer',
-  origin: 'extension',
-  console: true,
-  jobToken: 'none',
-} as const;
+const ledgerRow = { tag: 'Integrations', console: true } as const;
 
 export const integrationEvents = {
   list: defineEndpoint({
@@ -174,7 +167,6 @@ export const integrationEvents = {
       events: List(IntegrationEventSummary, LIST_LIMIT_MAX),
       nextCursor: NextCursor,
     }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, events: [exampleSummary], nextCursor: null },
@@ -190,7 +182,7 @@ export const integrationEvents = {
     description: 'Returns the data that the policy keeps and the result of each trigger.',
     request: Type.Object(eventRef),
     response: Ok({ event: IntegrationEvent }),
-    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND'],
+    errors: ['EVENT_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, event: exampleEvent } },
   }),
   replay: defineEndpoint({
@@ -212,7 +204,7 @@ export const integrationEvents = {
       firings: List(TriggerFiring, TRIGGERS_MAX, 'The results of this replay.'),
       unmatched: List(UnmatchedTrigger, TRIGGERS_MAX),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['EVENT_NOT_FOUND'],
     example: {
       request: exampleRef,
       response: {
@@ -237,7 +229,7 @@ export const integrationEvents = {
       'are INVALID_REQUEST.',
     request: Type.Object({ ...eventRef, triggerId: Id('trigger') }),
     response: Ok({ test: TriggerTest }),
-    errors: ['WORKSPACE_NOT_FOUND', 'EVENT_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
+    errors: ['EVENT_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
     example: {
       request: { ...exampleRef, triggerId: exampleTrigger.triggerId },
       response: {

@@ -115,7 +115,6 @@ const exampleEventId = 'ing_1j78s1s80003qjivc1qh';
 export const integrations = {
   ingest: defineEndpoint({
     name: 'integrationsIngest',
-    method: 'POST',
     path: '/integrations/events/v1/ingest',
     tag: 'Integrations',
     auth: 'integration-secret',
@@ -123,7 +122,6 @@ export const integrations = {
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Ingest an event from another system',
     description:
       "The body has the hub's own fields, or is a CloudEvents 1.0 structured event with the " +
@@ -138,7 +136,6 @@ export const integrations = {
       contextItemId: Nullable(Id('contextItem')),
       triggered: List(TriggeredRun, 100),
     }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: {
         workspaceSlug: 'acme',
@@ -170,7 +167,6 @@ export const integrations = {
   }),
   chatEvents: defineEndpoint({
     name: 'integrationsChatEvents',
-    method: 'POST',
     path: '/integrations/chat/events/v1',
     tag: 'Integrations',
     auth: 'chat-signature',
@@ -178,7 +174,6 @@ export const integrations = {
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Receive an event of the team chat',
     description:
       'Takes the payload of the Slack Events API. url_verification returns its challenge. ' +
@@ -199,7 +194,6 @@ export const integrations = {
       duplicate: Type.Optional(Type.Boolean()),
       ignored: Type.Optional(OneOf(ignoredReasons, { description: 'Why nothing came of it.' })),
     }),
-    errors: [],
     example: {
       request: {
         type: 'event_callback',

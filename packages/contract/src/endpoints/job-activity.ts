@@ -121,12 +121,9 @@ export type ActivityItem = Static<typeof ActivityItem>;
 export const jobActivity = {
   activity: defineEndpoint({
     name: 'jobsActivity',
-    method: 'POST',
     path: '/control-plane/v1/jobs/activity',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-job',
@@ -149,7 +146,7 @@ export const jobActivity = {
       items: List(ActivityItem, ACTIVITIES_LIMIT_MAX),
       nextAfter: Integer(0, Number.MAX_SAFE_INTEGER, 'Send it as after to get the next items.'),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job },
       response: {

@@ -27,15 +27,11 @@ export type BulkResult = Static<typeof BulkResult>;
 
 export const jobsBulk = defineEndpoint({
   name: 'jobsBulk',
-  method: 'POST',
   path: '/control-plane/v1/jobs/bulk',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['enqueue'],
-  origin: 'extension',
   console: true,
   repeat: { withKey: 'idempotencyKey' },
-  jobToken: 'none',
   summary: 'Cancel, retry, release or reprioritize several jobs',
   description:
     'Takes one action on each job, by the rules of jobs/cancel, jobs/retry and jobs/release. A job ' +
@@ -69,7 +65,6 @@ export const jobsBulk = defineEndpoint({
     results: List(BulkResult, BULK_JOBS_MAX),
     idempotent: Type.Optional(Type.Boolean()),
   }),
-  errors: ['WORKSPACE_NOT_FOUND', 'INVALID_REQUEST', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
   example: {
     request: {
       workspaceId: exampleIds.workspace,

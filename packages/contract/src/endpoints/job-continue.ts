@@ -36,15 +36,11 @@ export type JobRound = Static<typeof JobRound>;
 
 export const jobsContinue = defineEndpoint({
   name: 'jobsContinue',
-  method: 'POST',
   path: '/control-plane/v1/jobs/continue',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['enqueue'],
-  origin: 'extension',
   console: true,
   repeat: { withKey: 'idempotencyKey' },
-  jobToken: 'none',
   summary: 'Continue the work of a job, or leave a message for it',
   description:
     'Enqueues the next round of a done or failed job: a job of its own, with the message as its ' +
@@ -100,16 +96,7 @@ export const jobsContinue = defineEndpoint({
     takesMessages: TakesMessages,
     idempotent: Type.Optional(Type.Boolean()),
   }),
-  errors: [
-    'WORKSPACE_NOT_FOUND',
-    'JOB_NOT_FOUND',
-    'JOB_CANCELED',
-    'COMMENT_NOT_FOUND',
-    'LIMIT_REACHED',
-    'IDEMPOTENCY_CONFLICT',
-    'INVALID_REQUEST',
-    'NOT_ALLOWED',
-  ],
+  errors: ['JOB_NOT_FOUND', 'JOB_CANCELED', 'COMMENT_NOT_FOUND', 'LIMIT_REACHED'],
   example: {
     request: {
       ...{ workspaceId: exampleIds.workspace, jobId: doneJob.jobId },

@@ -38,12 +38,9 @@ export const jobFilters = {
 
 export const jobsCounts = defineEndpoint({
   name: 'jobsCounts',
-  method: 'POST',
   path: '/control-plane/v1/jobs/counts',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['read', 'agent', 'enqueue'],
-  origin: 'extension',
   console: true,
   repeat: 'safe',
   jobToken: 'own-run',
@@ -53,7 +50,6 @@ export const jobsCounts = defineEndpoint({
     'jobs as their count, and maybe more. The optional fields are filters, as in jobs/list.',
   request: Type.Object({ workspaceId: Id('workspace'), ...jobFilters }),
   response: Ok({ counts: JobCounts, capped: List(OneOf(jobStatuses), 6) }),
-  errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
   example: {
     request: { workspaceId: exampleIds.workspace },
     response: {

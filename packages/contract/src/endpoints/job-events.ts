@@ -15,7 +15,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { Activity } from './job-activity.ts';
-import { ClaimGeneration } from './job-schemas.ts';
+import { ClaimGeneration, claimErrors } from './job-schemas.ts';
 
 /** Exact wire values (docs/reference/specification.md, Job event). */
 export const jobEventKinds = [
@@ -69,10 +69,8 @@ export type JobLogEntry = Static<typeof JobLogEntry>;
 export const jobEvents = {
   listForJob: defineEndpoint({
     name: 'jobEventsListForJob',
-    method: 'POST',
     path: '/control-plane/v1/job-events/list-for-job',
     tag: 'Job events',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
     console: true,
@@ -93,7 +91,7 @@ export const jobEvents = {
       events: List(JobEvent, JOB_EVENTS_LIMIT_MAX),
       nextAfter: Integer(0, Number.MAX_SAFE_INTEGER, 'Send it as after to get the next events.'),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job, limit: 100 },
       response: {
@@ -117,12 +115,9 @@ export const jobEvents = {
   }),
   append: defineEndpoint({
     name: 'jobEventsAppend',
-    method: 'POST',
     path: '/control-plane/v1/job-events/append',
     tag: 'Job events',
-    auth: 'bearer',
     scopes: ['agent'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
     jobToken: 'own-job',
@@ -151,17 +146,7 @@ export const jobEvents = {
         }),
       ),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['JOB_NOT_FOUND', ...claimErrors],
     example: {
       request: {
         workspaceId: exampleIds.workspace,

@@ -51,15 +51,12 @@ const LogMatch = Type.Object({
 });
 
 const shared = {
-  method: 'POST',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['read', 'agent', 'enqueue'],
-  origin: 'extension',
   console: true,
   repeat: 'safe',
   jobToken: 'own-job',
-  errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'INVALID_REQUEST', 'NOT_ALLOWED'],
+  errors: ['JOB_NOT_FOUND'],
 } as const;
 const exampleLogRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job };
 
@@ -67,8 +64,6 @@ const exampleLogRef = { workspaceId: exampleIds.workspace, jobId: exampleIds.job
 export const jobLog = {
   log: defineEndpoint({
     ...shared,
-    errors: [...shared.errors],
-    scopes: [...shared.scopes],
     name: 'jobsLog',
     path: '/control-plane/v1/jobs/log',
     summary: 'Read lines of the log of an attempt',
@@ -120,8 +115,6 @@ export const jobLog = {
   }),
   searchLog: defineEndpoint({
     ...shared,
-    errors: [...shared.errors],
-    scopes: [...shared.scopes],
     name: 'jobsSearchLog',
     path: '/control-plane/v1/jobs/search-log',
     summary: 'Search the log of an attempt',
@@ -152,8 +145,6 @@ export const jobLog = {
   }),
   downloadLog: defineEndpoint({
     ...shared,
-    errors: [...shared.errors],
-    scopes: [...shared.scopes],
     name: 'jobsDownloadLog',
     path: '/control-plane/v1/jobs/download-log',
     summary: 'Download the log of an attempt',

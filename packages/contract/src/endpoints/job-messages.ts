@@ -14,7 +14,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { exampleJob } from './job-examples.ts';
-import { ClaimGeneration } from './job-schemas.ts';
+import { ClaimGeneration, claimErrors } from './job-schemas.ts';
 
 /** The messages of one job. They become a prompt together, so their texts are bounded as one. */
 export const JOB_MESSAGES_MAX = 100;
@@ -50,15 +50,11 @@ export const MessagesDelivered = List(
 
 export const jobsTakeMessages = defineEndpoint({
   name: 'jobsTakeMessages',
-  method: 'POST',
   path: '/control-plane/v1/jobs/take-messages',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['agent'],
-  origin: 'extension',
   console: false,
   repeat: 'safe',
-  jobToken: 'none',
   summary: 'Take the messages to a running job, and tell which ones its tool has',
   description:
     'An agent calls it when it starts a tool that takes messages, and when a turn of the tool has ' +
@@ -71,17 +67,7 @@ export const jobsTakeMessages = defineEndpoint({
     delivered: Defaulted(MessagesDelivered, []),
   }),
   response: Ok({ messages: List(JobMessage, JOB_MESSAGES_MAX) }),
-  errors: [
-    'WORKSPACE_NOT_FOUND',
-    'JOB_NOT_FOUND',
-    'AGENT_NOT_FOUND',
-    'LEASE_LOST',
-    'CLAIM_GENERATION_MISMATCH',
-    'JOB_NOT_RUNNING',
-    'JOB_ALREADY_FINISHED',
-    'JOB_CANCELED',
-    'NOT_ALLOWED',
-  ],
+  errors: ['JOB_NOT_FOUND', ...claimErrors],
   example: {
     request: {
       ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },

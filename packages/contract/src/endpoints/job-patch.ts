@@ -53,12 +53,9 @@ const exampleRequest: PatchRequest = {
 export const jobPatch = {
   patch: defineEndpoint({
     name: 'jobsPatch',
-    method: 'POST',
     path: '/control-plane/v1/jobs/patch',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-job',
@@ -103,7 +100,7 @@ export const jobPatch = {
         'Changed files that are not in the patch: too large, or with a secret that cannot be cut.',
       ),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job },
       response: {
@@ -120,15 +117,11 @@ export const jobPatch = {
   }),
   requestPatch: defineEndpoint({
     name: 'jobsRequestPatch',
-    method: 'POST',
     path: '/control-plane/v1/jobs/request-patch',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Ask the agent of a job for its patch',
     description:
       'For a job that is done or failed with a commit, whose agent has changesOnRequest for the ' +
@@ -136,7 +129,7 @@ export const jobPatch = {
       'A request that waits is returned as it is. Audited.',
     request: Type.Object({ workspaceId: Id('workspace'), jobId: Id('job') }),
     response: Ok({ place: ChangesPlace }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'INVALID_REQUEST', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job },
       response: {
@@ -156,15 +149,11 @@ export const jobPatch = {
   }),
   sharePatch: defineEndpoint({
     name: 'jobsSharePatch',
-    method: 'POST',
     path: '/control-plane/v1/jobs/share-patch',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['agent'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Share the patch of an ended job that a member has asked for',
     description:
       'For the agent that was asked, while the request waits; it uploads for the job meanwhile, ' +
@@ -178,13 +167,7 @@ export const jobPatch = {
       refusal: Type.Optional(Text(PATCH_REFUSAL_CHARS_MAX, { minLength: 1 })),
     }),
     response: Ok({ request: PatchRequest }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'INVALID_REQUEST',
-      'NOT_ALLOWED',
-    ],
+    errors: ['JOB_NOT_FOUND', 'AGENT_NOT_FOUND'],
     example: {
       request: {
         ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },

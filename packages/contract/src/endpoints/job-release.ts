@@ -7,15 +7,11 @@ import { Job } from './job-schemas.ts';
 
 export const jobsRelease = defineEndpoint({
   name: 'jobsRelease',
-  method: 'POST',
   path: '/control-plane/v1/jobs/release',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['enqueue'],
-  origin: 'extension',
   console: true,
   repeat: 'once',
-  jobToken: 'none',
   summary: 'Take a running job from its holder',
   description:
     'Ends the lease now. The job is recovered as if the lease had expired, and later writes of ' +
@@ -25,7 +21,7 @@ export const jobsRelease = defineEndpoint({
     reason: Type.Optional(Text(1_000)),
   }),
   response: Ok({ job: Job }),
-  errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_NOT_RUNNING', 'NOT_ALLOWED'],
+  errors: ['JOB_NOT_FOUND', 'JOB_NOT_RUNNING'],
   example: {
     request: {
       ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },

@@ -7,15 +7,11 @@ import { Job } from './job-schemas.ts';
 
 export const jobsRetry = defineEndpoint({
   name: 'jobsRetry',
-  method: 'POST',
   path: '/control-plane/v1/jobs/retry',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['enqueue'],
-  origin: 'extension',
   console: true,
   repeat: 'once',
-  jobToken: 'none',
   summary: 'Put a failed or blocked job back in the queue',
   description:
     'Grants one more attempt if none remains. Done and canceled jobs do not change. With a ' +
@@ -38,15 +34,7 @@ export const jobsRetry = defineEndpoint({
     ),
   }),
   response: Ok({ job: Job }),
-  errors: [
-    'WORKSPACE_NOT_FOUND',
-    'JOB_NOT_FOUND',
-    'JOB_ALREADY_FINISHED',
-    'JOB_CANCELED',
-    'LIMIT_REACHED',
-    'INVALID_REQUEST',
-    'NOT_ALLOWED',
-  ],
+  errors: ['JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED', 'JOB_CANCELED', 'LIMIT_REACHED'],
   example: {
     request: { workspaceId: exampleIds.workspace, jobId: exampleIds.job },
     response: { ok: true, job: { ...exampleJob, attempt: 1 } },

@@ -48,6 +48,16 @@ export type JobStatus = (typeof jobStatuses)[number];
 export const jobOutcomes = ['done', 'failed', 'blocked'] as const;
 export type JobOutcome = (typeof jobOutcomes)[number];
 
+/** The refusals of a write that names an agent and its claim. */
+export const claimErrors = [
+  'AGENT_NOT_FOUND',
+  'LEASE_LOST',
+  'CLAIM_GENERATION_MISMATCH',
+  'JOB_NOT_RUNNING',
+  'JOB_ALREADY_FINISHED',
+  'JOB_CANCELED',
+] as const;
+
 export const LEASE_MS_MIN = 1_000;
 export const LEASE_MS_MAX = 86_400_000;
 export const LEASE_MS_DEFAULT = 600_000;

@@ -57,15 +57,7 @@ const exampleTemplate: JobTemplate = {
   updatedBy: exampleJob.createdBy,
 };
 
-const common = {
-  tag: 'Jobs',
-  method: 'POST',
-  origin: 'extension',
-  auth: 'bearer',
-  console: true,
-  repeat: 'safe',
-  jobToken: 'none',
-} as const;
+const common = { tag: 'Jobs', console: true, repeat: 'safe' } as const;
 
 /** Values for the jobs that a workspace enqueues often. Its members share them. */
 export const jobTemplates = {
@@ -78,7 +70,6 @@ export const jobTemplates = {
     description: 'By name.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ templates: List(JobTemplate, JOB_TEMPLATES_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, templates: [exampleTemplate] },
@@ -97,13 +88,7 @@ export const jobTemplates = {
       values: JobTemplateValues,
     }),
     response: Ok({ template: JobTemplate }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'REPO_NOT_FOUND',
-      'LIMIT_REACHED',
-      'INVALID_REQUEST',
-      'NOT_ALLOWED',
-    ],
+    errors: ['REPO_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -122,7 +107,6 @@ export const jobTemplates = {
     description: 'Succeeds also if there is no template of this name. Audited.',
     request: Type.Object({ workspaceId: Id('workspace'), name: TemplateName }),
     response: Ok({}),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, name: exampleTemplate.name },
       response: { ok: true },

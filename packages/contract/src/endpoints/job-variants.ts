@@ -29,15 +29,11 @@ export type JobVariant = Static<typeof JobVariant>;
 
 export const jobsChooseVariant = defineEndpoint({
   name: 'jobsChooseVariant',
-  method: 'POST',
   path: '/control-plane/v1/jobs/choose-variant',
   tag: 'Jobs',
-  auth: 'bearer',
   scopes: ['enqueue'],
-  origin: 'extension',
   console: true,
   repeat: 'safe',
-  jobToken: 'none',
   summary: 'Choose one of the variants of a work',
   description:
     'The others are closed: those that have not ended are canceled, with their rounds, and none ' +
@@ -47,7 +43,7 @@ export const jobsChooseVariant = defineEndpoint({
     jobId: Id('job', 'The first job of the variant.'),
   }),
   response: Ok({ job: Job, variants: List(JobVariant, VARIANTS_MAX) }),
-  errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'INVALID_REQUEST', 'NOT_ALLOWED'],
+  errors: ['JOB_NOT_FOUND'],
   example: {
     request: { workspaceId: exampleIds.workspace, jobId: doneJob.jobId },
     response: {

@@ -46,6 +46,7 @@ import {
   ChildJob,
   CLAIM_WAIT_MS_MAX,
   ClaimGeneration,
+  claimErrors,
   EnqueueRequest,
   Evidence,
   Job,
@@ -76,10 +77,8 @@ const JobRef = { workspaceId: Id('workspace'), jobId: Id('job') };
 export const jobs = {
   list: defineEndpoint({
     name: 'jobsList',
-    method: 'POST',
     path: '/control-plane/v1/jobs/list',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
     console: true,
@@ -130,7 +129,6 @@ export const jobs = {
       cursor: Cursor,
     }),
     response: Ok({ jobs: List(ListedJob, 200), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'pending' },
       response: { ok: true, jobs: [exampleJob], nextCursor: null },
@@ -139,12 +137,9 @@ export const jobs = {
   counts: jobsCounts,
   get: defineEndpoint({
     name: 'jobsGet',
-    method: 'POST',
     path: '/control-plane/v1/jobs/get',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-job',
@@ -193,7 +188,7 @@ export const jobs = {
       ),
       takesMessages: TakesMessages,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: exampleJobRef,
       response: {
@@ -209,15 +204,12 @@ export const jobs = {
   }),
   enqueue: defineEndpoint({
     name: 'jobsEnqueue',
-    method: 'POST',
     path: '/control-plane/v1/jobs/enqueue',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
     origin: 'specification',
     console: true,
     repeat: { withKey: 'idempotencyKey' },
-    jobToken: 'none',
     summary: 'Enqueue a job',
     description: 'The job becomes available to agents. It is stored when the answer arrives.',
     request: EnqueueRequest,
@@ -229,15 +221,7 @@ export const jobs = {
       ),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'REPO_NOT_FOUND',
-      'RUN_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'LIMIT_REACHED',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['REPO_NOT_FOUND', 'RUN_NOT_FOUND', 'JOB_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -252,15 +236,12 @@ export const jobs = {
   }),
   claimNext: defineEndpoint({
     name: 'jobsClaimNext',
-    method: 'POST',
     path: '/control-plane/v1/jobs/claim-next',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: { withKey: 'claimKey' },
-    jobToken: 'none',
     summary: 'Claim the next job under a lease',
     description:
       'Returns the next available job of the repositories that the agent serves, if the agent ' +
@@ -299,7 +280,7 @@ export const jobs = {
         List(AgentCommand, 10, 'Sent when a command ends the wait of this claim.'),
       ),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'AGENT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['AGENT_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -319,10 +300,8 @@ export const jobs = {
   }),
   heartbeat: defineEndpoint({
     name: 'jobsHeartbeat',
-    method: 'POST',
     path: '/control-plane/v1/jobs/heartbeat',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
@@ -343,17 +322,7 @@ export const jobs = {
       cancelRequested: Type.Boolean(),
       commands: List(AgentCommand, 1_000),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['JOB_NOT_FOUND', ...claimErrors],
     example: {
       request: {
         ...exampleJobRef,
@@ -371,15 +340,12 @@ export const jobs = {
   }),
   complete: defineEndpoint({
     name: 'jobsComplete',
-    method: 'POST',
     path: '/control-plane/v1/jobs/complete',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['agent'],
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Complete a job with an outcome and evidence',
     description:
       'Repeating the accepted completion returns the same answer with idempotent: true. After ' +
@@ -423,20 +389,7 @@ export const jobs = {
       }),
       job: Job,
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'RUN_NOT_FOUND',
-      'REPO_NOT_FOUND',
-      'LIMIT_REACHED',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['JOB_NOT_FOUND', 'RUN_NOT_FOUND', 'REPO_NOT_FOUND', 'LIMIT_REACHED', ...claimErrors],
     example: {
       request: {
         ...exampleJobRef,
@@ -464,22 +417,18 @@ export const jobs = {
   }),
   cancel: defineEndpoint({
     name: 'jobsCancel',
-    method: 'POST',
     path: '/control-plane/v1/jobs/cancel',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Cancel a job',
     description:
       'Cancels a job that is not running at once. Marks a running job: the next heartbeat ' +
       'reports it, completions are refused, and the job is canceled when its lease ends.',
     request: Type.Object({ ...JobRef, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ job: Job }),
-    errors: ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED', 'NOT_ALLOWED'],
+    errors: ['JOB_NOT_FOUND', 'JOB_ALREADY_FINISHED'],
     example: { request: exampleJobRef, response: { ok: true, job: canceledJob } },
   }),
   retry: jobsRetry,

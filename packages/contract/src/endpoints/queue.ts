@@ -25,21 +25,16 @@ export type QueuePause = Static<typeof QueuePause>;
 export const queue = {
   listPauses: defineEndpoint({
     name: 'queueListPauses',
-    method: 'POST',
     path: '/control-plane/v1/queue/list-pauses',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List what is paused, since when, by whom and why',
     description:
       'The pause of the workspace comes first, then those of repositories, latest first.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ pauses: List(QueuePause, PAUSES_MAX + 1) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -57,22 +52,18 @@ export const queue = {
   }),
   pause: defineEndpoint({
     name: 'queuePause',
-    method: 'POST',
     path: '/control-plane/v1/queue/pause',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Stop handing out jobs',
     description:
       'Pauses a workspace or one repository. Running jobs continue, and jobs can be enqueued. A ' +
       'pause that exists keeps its time; a reason replaces its reason and its author. Audited.',
     request: Type.Object({ ...Scope, reason: Type.Optional(Text(1_000)) }),
     response: Ok({ paused: Type.Boolean() }),
-    errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['REPO_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, reason: 'Release freeze.' },
       response: { ok: true, paused: true },
@@ -80,20 +71,16 @@ export const queue = {
   }),
   resume: defineEndpoint({
     name: 'queueResume',
-    method: 'POST',
     path: '/control-plane/v1/queue/resume',
     tag: 'Jobs',
-    auth: 'bearer',
     scopes: ['enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Hand out jobs again',
     description: 'Ends a pause of the same workspace or repository. Audited.',
     request: Type.Object(Scope),
     response: Ok({ paused: Type.Boolean() }),
-    errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['REPO_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, paused: false },

@@ -73,20 +73,16 @@ const exampleRepository: Repository = {
 export const repositories = {
   resolve: defineEndpoint({
     name: 'reposResolve',
-    method: 'POST',
     path: '/control-plane/v1/repos/resolve',
     tag: 'Repositories',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Find a repository by the hash of its remote URL',
     description: 'Both fields are null if the hash is unknown. That is not an error.',
     request: Type.Object({ workspaceId: Id('workspace'), remoteUrlHash: RemoteUrlHash }),
     response: Ok({ repoId: Nullable(Id('repository')), repo: Nullable(Repository) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -97,20 +93,17 @@ export const repositories = {
   }),
   get: defineEndpoint({
     name: 'reposGet',
-    method: 'POST',
     path: '/control-plane/v1/repos/get',
     tag: 'Repositories',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
     origin: 'specification',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read a repository',
     description: 'Finds the repository by its id.',
     request: Type.Object({ workspaceId: Id('workspace'), repoId: Id('repository') }),
     response: Ok({ repo: Repository }),
-    errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['REPO_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, repoId: exampleIds.repository },
       response: { ok: true, repo: exampleRepository },
@@ -118,15 +111,12 @@ export const repositories = {
   }),
   upsert: defineEndpoint({
     name: 'reposUpsert',
-    method: 'POST',
     path: '/control-plane/v1/repos/upsert',
     tag: 'Repositories',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Create or update a repository by the hash of its remote URL',
     description:
       'Creates the repository if the hash is unknown in the workspace, with label "" and status ' +
@@ -142,7 +132,6 @@ export const repositories = {
       askOrder: Type.Optional(Nullable(AskOrder)),
     }),
     response: Ok({ repoId: Id('repository'), repo: Repository, created: Type.Boolean() }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -154,20 +143,15 @@ export const repositories = {
   }),
   list: defineEndpoint({
     name: 'reposList',
-    method: 'POST',
     path: '/control-plane/v1/repos/list',
     tag: 'Repositories',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List the repositories of a workspace',
     description: 'Newest first. Listing a repository does not make an agent serve it.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ repos: List(Repository, 200), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, repos: [exampleRepository], nextCursor: null },

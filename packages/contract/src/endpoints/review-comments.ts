@@ -13,7 +13,7 @@ import {
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
 import { doneJob, exampleJob } from './job-examples.ts';
-import { ClaimGeneration } from './job-schemas.ts';
+import { ClaimGeneration, claimErrors } from './job-schemas.ts';
 
 /** The comments of one piece of work, drafts with them. */
 export const REVIEW_COMMENTS_MAX = 500;
@@ -102,10 +102,7 @@ const exampleComment: ReviewComment = {
   ...{ sentInJobId: null, answer: null, fate: null, resolvedAt: null, resolvedBy: null },
 };
 
-const people = { auth: 'bearer', scopes: ['enqueue'], console: true, jobToken: 'none' } as const;
-const common = { tag: 'Review', method: 'POST', origin: 'extension' } as const;
-const WORK_ERRORS = ['WORKSPACE_NOT_FOUND', 'JOB_NOT_FOUND', 'NOT_ALLOWED'] as const;
-const COMMENT_ERRORS = ['WORKSPACE_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ALLOWED'] as const;
+const people = { tag: 'Review', scopes: ['enqueue'], console: true } as const;
 const CommentRef = { workspaceId: Id('workspace'), commentId: Id('comment') };
 const exampleCommentRef = {
   workspaceId: exampleIds.workspace,
@@ -118,24 +115,25 @@ const exampleCommentRef = {
  */
 export const reviewComments = {
   list: defineEndpoint({
-    ...{ ...common, auth: 'bearer', scopes: ['read', 'agent', 'enqueue'], console: true },
+    tag: 'Review',
+    scopes: ['read', 'agent', 'enqueue'],
+    console: true,
     name: 'reviewCommentsList',
     path: '/control-plane/v1/review-comments/list',
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List the comments of a piece of work',
     description:
       'Of all rounds of the work to which the job belongs, drafts with them; oldest first.',
     request: Type.Object({ workspaceId: Id('workspace'), jobId: Id('job') }),
     response: Ok({ comments: List(ReviewComment, REVIEW_COMMENTS_MAX) }),
-    errors: [...WORK_ERRORS],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, jobId: doneJob.jobId },
       response: { ok: true, comments: [exampleComment] },
     },
   }),
   save: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'reviewCommentsSave',
     path: '/control-plane/v1/review-comments/save',
     repeat: { withKey: 'idempotencyKey' },
@@ -159,13 +157,7 @@ export const reviewComments = {
       idempotencyKey: Type.Optional(IdempotencyKey),
     }),
     response: Ok({ comment: ReviewComment, idempotent: Type.Optional(Type.Boolean()) }),
-    errors: [
-      ...WORK_ERRORS,
-      'COMMENT_NOT_FOUND',
-      'LIMIT_REACHED',
-      'IDEMPOTENCY_CONFLICT',
-      'INVALID_REQUEST',
-    ],
+    errors: ['JOB_NOT_FOUND', 'COMMENT_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
         ...{ workspaceId: exampleIds.workspace, jobId: doneJob.jobId },
@@ -179,7 +171,7 @@ export const reviewComments = {
     },
   }),
   remove: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'reviewCommentsRemove',
     path: '/control-plane/v1/review-comments/remove',
     repeat: 'safe',
@@ -187,11 +179,11 @@ export const reviewComments = {
     description: 'Only its author and owners may do so. A comment that was sent stays.',
     request: Type.Object(CommentRef),
     response: Ok({}),
-    errors: [...COMMENT_ERRORS, 'INVALID_REQUEST'],
+    errors: ['COMMENT_NOT_FOUND'],
     example: { request: exampleCommentRef, response: { ok: true } },
   }),
   resolve: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'reviewCommentsResolve',
     path: '/control-plane/v1/review-comments/resolve',
     repeat: 'safe',
@@ -199,7 +191,7 @@ export const reviewComments = {
     description: 'Takes the first comment of the thread, which must have been sent.',
     request: Type.Object({ ...CommentRef, isResolved: Type.Boolean() }),
     response: Ok({ comment: ReviewComment }),
-    errors: [...COMMENT_ERRORS, 'INVALID_REQUEST'],
+    errors: ['COMMENT_NOT_FOUND'],
     example: {
       request: { ...exampleCommentRef, isResolved: true },
       response: {
@@ -213,7 +205,9 @@ export const reviewComments = {
     },
   }),
   answer: defineEndpoint({
-    ...{ ...common, auth: 'bearer', scopes: ['agent'], console: false, jobToken: 'none' },
+    tag: 'Review',
+    scopes: ['agent'],
+    console: false,
     name: 'reviewCommentsAnswer',
     path: '/control-plane/v1/review-comments/answer',
     repeat: 'safe',
@@ -229,16 +223,7 @@ export const reviewComments = {
       note: Text(COMMENT_CHARS_MAX),
     }),
     response: Ok({ comment: ReviewComment }),
-    errors: [
-      ...WORK_ERRORS,
-      'COMMENT_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-    ],
+    errors: ['JOB_NOT_FOUND', 'COMMENT_NOT_FOUND', ...claimErrors],
     example: {
       request: {
         ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },

@@ -165,10 +165,8 @@ const exampleJobCounts = { pending: 1, running: 1, done: 3, failed: 0, blocked: 
 export const runs = {
   upsertV1: defineEndpoint({
     name: 'runsUpsertV1',
-    method: 'POST',
     path: '/control-plane/v1/runs/upsert',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
     console: true,
@@ -193,13 +191,7 @@ export const runs = {
       created: Type.Boolean(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'REPO_NOT_FOUND',
-      'UNCERTAINTY_NOT_FOUND',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['REPO_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -214,10 +206,8 @@ export const runs = {
   }),
   upsertV2: defineEndpoint({
     name: 'runsUpsertV2',
-    method: 'POST',
     path: '/control-plane/v2/runs/upsert',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
     console: true,
@@ -230,7 +220,7 @@ export const runs = {
       'runStatePath of the run of its job; other fields must be as they are.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run'), ...writtenFields }),
     response: Ok({ runId: Id('run'), run: Run }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RUN_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -247,12 +237,9 @@ export const runs = {
   }),
   get: defineEndpoint({
     name: 'runsGet',
-    method: 'POST',
     path: '/control-plane/v1/runs/get',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-run',
@@ -260,7 +247,7 @@ export const runs = {
     description: 'Finds the run by its id.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
     response: Ok({ run: Run }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RUN_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
       response: { ok: true, run: exampleRun },
@@ -268,12 +255,9 @@ export const runs = {
   }),
   overview: defineEndpoint({
     name: 'runsOverview',
-    method: 'POST',
     path: '/control-plane/v1/runs/overview',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-run',
@@ -290,7 +274,7 @@ export const runs = {
       usage: RunUsage,
       packs: List(RunPack, RUN_PACKS_MAX),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RUN_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
       response: {
@@ -314,12 +298,9 @@ export const runs = {
   }),
   graph: defineEndpoint({
     name: 'runsGraph',
-    method: 'POST',
     path: '/control-plane/v1/runs/graph',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-run',
@@ -330,7 +311,7 @@ export const runs = {
       'the answer. isCut: the run has more jobs.',
     request: Type.Object({ workspaceId: Id('workspace'), runId: Id('run') }),
     response: Ok({ jobs: List(RunJob, RUN_GRAPH_JOBS_MAX), isCut: Type.Boolean() }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RUN_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RUN_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, runId: exampleIds.run },
       response: {
@@ -356,15 +337,11 @@ export const runs = {
   }),
   list: defineEndpoint({
     name: 'runsList',
-    method: 'POST',
     path: '/control-plane/v1/runs/list',
     tag: 'Runs',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'enqueue'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List runs',
     description:
       'Newest first, each with the number of its jobs by status and their cost. The optional ' +
@@ -378,7 +355,6 @@ export const runs = {
       cursor: Cursor,
     }),
     response: Ok({ runs: List(ListedRun, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'in_progress' },
       response: {

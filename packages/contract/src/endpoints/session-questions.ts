@@ -27,16 +27,12 @@ const exampleRef = { workspaceId: exampleIds.workspace, uncertaintyId: exampleUn
 export const sessionQuestions = {
   ask: defineEndpoint({
     name: 'sessionQuestionsAsk',
-    method: 'POST',
     path: '/control-plane/v1/session-questions/ask',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
-    origin: 'extension',
     console: false,
     // A question whose answer was lost is withdrawn, because no call waits for it.
     repeat: 'once',
-    jobToken: 'none',
     summary: 'Ask the person of this machine whether their coding tool may act',
     description:
       'For the device token of a person only. The question is an approval in the inbox of that ' +
@@ -54,7 +50,7 @@ export const sessionQuestions = {
       deadlineAt: Timestamp('When the session asks at its terminal instead.'),
     }),
     response: Ok({ uncertaintyId: Id('uncertainty'), decisionRequestId: Id('decisionRequest') }),
-    errors: ['WORKSPACE_NOT_FOUND', 'LIMIT_REACHED', 'NOT_ALLOWED'],
+    errors: ['LIMIT_REACHED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -72,15 +68,11 @@ export const sessionQuestions = {
   }),
   wait: defineEndpoint({
     name: 'sessionQuestionsWait',
-    method: 'POST',
     path: '/control-plane/v1/session-questions/wait',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Wait for the answer to a question of a session',
     description:
       'Keeps the question open, and answers when it is no longer open, at the latest after ' +
@@ -91,7 +83,7 @@ export const sessionQuestions = {
       waitMs: Defaulted(Integer(0, DECISION_WAIT_MS_MAX), DECISION_WAIT_MS_DEFAULT),
     }),
     response: Ok({ uncertainty: Uncertainty }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: {
       request: { ...exampleRef, waitMs: 25_000 },
       response: { ok: true, uncertainty: sessionQuestion },
@@ -99,20 +91,16 @@ export const sessionQuestions = {
   }),
   withdraw: defineEndpoint({
     name: 'sessionQuestionsWithdraw',
-    method: 'POST',
     path: '/control-plane/v1/session-questions/withdraw',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Take a question of a session out of the inbox',
     description: 'Dismisses it, because the session asks at its terminal or has ended.',
     request: Type.Object(SessionQuestionRef),
     response: Ok({ uncertainty: Uncertainty }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, uncertainty: sessionQuestion } },
   }),
 } as const;

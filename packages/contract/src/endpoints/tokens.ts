@@ -6,10 +6,8 @@ import { exampleIds } from './example-ids.ts';
 export const tokens = {
   revoke: defineEndpoint({
     name: 'authTokenRevoke',
-    method: 'POST',
     path: '/control-plane/v1/auth/token/revoke',
     tag: 'Device login',
-    auth: 'bearer',
     scopes: [],
     origin: 'specification',
     console: false,
@@ -24,12 +22,9 @@ export const tokens = {
   }),
   whoami: defineEndpoint({
     name: 'authTokenWhoami',
-    method: 'POST',
     path: '/control-plane/v1/auth/token/whoami',
     tag: 'Device login',
-    auth: 'bearer',
     scopes: [],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
     jobToken: 'always',
@@ -45,7 +40,6 @@ export const tokens = {
       scopes: Type.Array(Text(40), { maxItems: 20 }),
       expiresAt: Type.Union([Timestamp(), Type.Null()]),
     }),
-    errors: [],
     example: {
       request: {},
       response: {

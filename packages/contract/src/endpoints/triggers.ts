@@ -201,15 +201,11 @@ export const exampleFiring: TriggerFiring = {
 export const triggers = {
   list: defineEndpoint({
     name: 'triggersList',
-    method: 'POST',
     path: '/control-plane/v1/triggers/list',
     tag: 'Triggers',
-    auth: 'bearer',
     scopes: ['read', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List the triggers of a workspace',
     description: 'Newest first. The optional fields are filters.',
     request: Type.Object({
@@ -220,7 +216,6 @@ export const triggers = {
       cursor: Cursor,
     }),
     response: Ok({ triggers: List(Trigger, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, triggers: [exampleTrigger], nextCursor: null },
@@ -228,20 +223,16 @@ export const triggers = {
   }),
   get: defineEndpoint({
     name: 'triggersGet',
-    method: 'POST',
     path: '/control-plane/v1/triggers/get',
     tag: 'Triggers',
-    auth: 'bearer',
     scopes: ['read', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read a trigger',
     description: 'People create and change triggers at the console.',
     request: Type.Object({ workspaceId: Id('workspace'), triggerId: Id('trigger') }),
     response: Ok({ trigger: Trigger }),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
+    errors: ['TRIGGER_NOT_FOUND'],
     example: {
       request: exampleRef,
       response: { ok: true, trigger: exampleTrigger },
@@ -249,20 +240,16 @@ export const triggers = {
   }),
   listFirings: defineEndpoint({
     name: 'triggersListFirings',
-    method: 'POST',
     path: '/control-plane/v1/triggers/list-firings',
     tag: 'Triggers',
-    auth: 'bearer',
     scopes: ['read', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List the latest firings of a trigger',
     description: `The last ${LATEST_FIRINGS}, newest first: what each event or slot did.`,
     request: Type.Object({ workspaceId: Id('workspace'), triggerId: Id('trigger') }),
     response: Ok({ firings: List(LatestFiring, LATEST_FIRINGS) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND'],
+    errors: ['TRIGGER_NOT_FOUND'],
     example: {
       request: exampleRef,
       response: {

@@ -17,7 +17,7 @@ import {
   Text,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
-import { ClaimGeneration } from './job-schemas.ts';
+import { ClaimGeneration, claimErrors } from './job-schemas.ts';
 import {
   exampleDecisionRequestId,
   exampleResolution,
@@ -50,10 +50,8 @@ const exampleRef = { workspaceId: exampleIds.workspace, uncertaintyId: exampleUn
 export const uncertainties = {
   createWithAutoPromotion: defineEndpoint({
     name: 'uncertaintiesCreateWithAutoPromotion',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/create-with-auto-promotion',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue'],
     origin: 'specification',
     console: false,
@@ -77,20 +75,7 @@ export const uncertainties = {
       promoted: Type.Boolean(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'RUN_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'LIMIT_REACHED',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['RUN_NOT_FOUND', 'JOB_NOT_FOUND', 'LIMIT_REACHED', ...claimErrors],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -116,15 +101,12 @@ export const uncertainties = {
   }),
   addResolution: defineEndpoint({
     name: 'uncertaintiesAddResolution',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/add-resolution',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
     origin: 'specification',
     console: true,
     repeat: { withKey: 'idempotencyKey' },
-    jobToken: 'none',
     summary: 'Answer an uncertainty',
     description:
       'The first resolution wins. A second is ALREADY_RESOLVED, whose message says who resolved ' +
@@ -151,14 +133,7 @@ export const uncertainties = {
       uncertainty: Uncertainty,
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'UNCERTAINTY_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'ALREADY_RESOLVED',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['UNCERTAINTY_NOT_FOUND', 'JOB_NOT_FOUND', 'ALREADY_RESOLVED'],
     example: {
       request: { ...exampleRef, mode: 'answered', value: 'no', confidence: 1 },
       response: {
@@ -171,15 +146,11 @@ export const uncertainties = {
   resolveAlike: uncertaintiesResolveAlike,
   withdrawResolution: defineEndpoint({
     name: 'uncertaintiesWithdrawResolution',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/withdraw-resolution',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Take back an answer that was not handed over yet',
     description:
       'Removes the last resolution, before handOverAt, for the person or program that gave it. ' +
@@ -188,7 +159,7 @@ export const uncertainties = {
       'nothing.',
     request: Type.Object({ ...UncertaintyRef, resolutionId: Id('resolution') }),
     response: Ok({ uncertainty: Uncertainty }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED'],
     example: {
       request: { ...exampleRef, resolutionId: exampleResolution.resolutionId },
       response: { ok: true, uncertainty: openUncertainty },
@@ -196,12 +167,9 @@ export const uncertainties = {
   }),
   get: defineEndpoint({
     name: 'uncertaintiesGet',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/get',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'by-operation',
@@ -211,7 +179,7 @@ export const uncertainties = {
       'came from; it is null for the token of a job.',
     request: Type.Object(UncertaintyRef),
     response: Ok({ uncertainty: Uncertainty, situation: Nullable(DecisionSituation) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: {
       request: exampleRef,
       response: { ok: true, uncertainty: resolvedUncertainty, situation: exampleSituation },
@@ -219,12 +187,9 @@ export const uncertainties = {
   }),
   list: defineEndpoint({
     name: 'uncertaintiesList',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/list',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-run-or-job',
@@ -244,7 +209,6 @@ export const uncertainties = {
       uncertainties: List(ListedUncertainty, LIST_LIMIT_MAX),
       nextCursor: NextCursor,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, status: 'open' },
       response: { ok: true, uncertainties: [openUncertainty], nextCursor: null },
@@ -253,12 +217,9 @@ export const uncertainties = {
   inbox: uncertaintiesInbox,
   counts: defineEndpoint({
     name: 'uncertaintiesCounts',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/counts',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'own-run-or-job',
@@ -269,7 +230,6 @@ export const uncertainties = {
       'uncertainties/list.',
     request: Type.Object({ workspaceId: Id('workspace'), ...uncertaintyFilters }),
     response: Ok({ counts: UncertaintyCounts, capped: List(OneOf(uncertaintyStatuses), 3) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -281,20 +241,16 @@ export const uncertainties = {
   }),
   promote: defineEndpoint({
     name: 'uncertaintiesPromote',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/promote',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['decide'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Promote an uncertainty to a decision request in the inbox',
     description: 'One that is already promoted is returned unchanged.',
     request: Type.Object(UncertaintyRef),
     response: Ok({ decisionRequestId: Id('decisionRequest'), uncertainty: Uncertainty }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND', 'ALREADY_RESOLVED'],
     example: {
       request: exampleRef,
       response: {
@@ -306,12 +262,9 @@ export const uncertainties = {
   }),
   wait: defineEndpoint({
     name: 'uncertaintiesWait',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/wait',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['read', 'agent', 'decide'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
     jobToken: 'by-operation',
@@ -331,7 +284,7 @@ export const uncertainties = {
       ),
     }),
     response: Ok({ uncertainty: Uncertainty }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: {
       request: { ...exampleRef, waitMs: 60_000 },
       response: { ok: true, uncertainty: resolvedUncertainty },
@@ -339,15 +292,11 @@ export const uncertainties = {
   }),
   takeAnswer: defineEndpoint({
     name: 'uncertaintiesTakeAnswer',
-    method: 'POST',
     path: '/control-plane/v1/uncertainties/take-answer',
     tag: 'Uncertainties',
-    auth: 'bearer',
     scopes: ['agent'],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Take the answer for the action that it is about',
     description:
       'Marks the answer as received and used. The agent that holds the job takes it, fenced by ' +
@@ -360,18 +309,7 @@ export const uncertainties = {
       claimGeneration: ClaimGeneration,
     }),
     response: Ok({ taken: Type.Boolean(), uncertainty: Uncertainty }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'UNCERTAINTY_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_ALREADY_FINISHED',
-      'JOB_CANCELED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['UNCERTAINTY_NOT_FOUND', 'JOB_NOT_FOUND', ...claimErrors],
     example: {
       request: {
         ...exampleRef,

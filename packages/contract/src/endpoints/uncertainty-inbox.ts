@@ -34,15 +34,11 @@ import {
 
 export const uncertaintiesInbox = defineEndpoint({
   name: 'uncertaintiesInbox',
-  method: 'POST',
   path: '/control-plane/v1/uncertainties/inbox',
   tag: 'Uncertainties',
-  auth: 'bearer',
   scopes: ['read', 'agent', 'decide'],
-  origin: 'extension',
   console: true,
   repeat: 'safe',
-  jobToken: 'none',
   summary: 'List open questions, the most urgent first',
   description:
     'Summaries, in this order: overdue ones, the nearest deadline, the number of jobs that wait, ' +
@@ -60,7 +56,6 @@ export const uncertaintiesInbox = defineEndpoint({
     uncertainties: List(ListedUncertainty, LIST_LIMIT_MAX),
     nextCursor: NextCursor,
   }),
-  errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
   example: {
     request: { workspaceId: exampleIds.workspace },
     response: {
@@ -73,15 +68,11 @@ export const uncertaintiesInbox = defineEndpoint({
 
 export const uncertaintiesResolveAlike = defineEndpoint({
   name: 'uncertaintiesResolveAlike',
-  method: 'POST',
   path: '/control-plane/v1/uncertainties/resolve-alike',
   tag: 'Uncertainties',
-  auth: 'bearer',
   scopes: ['decide'],
-  origin: 'extension',
   console: true,
   repeat: { withKey: 'idempotencyKey' },
-  jobToken: 'none',
   summary: 'Give the same answer to alike questions',
   description:
     'Adds a resolution of its own to each uncertainty, as add-resolution does, in one ' +
@@ -108,7 +99,7 @@ export const uncertaintiesResolveAlike = defineEndpoint({
     results: List(AlikeResult, ALIKE_QUESTIONS_MAX),
     idempotent: Type.Optional(Type.Boolean()),
   }),
-  errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'NOT_ALLOWED'],
+  errors: ['UNCERTAINTY_NOT_FOUND'],
   example: {
     request: {
       ...{ workspaceId: exampleIds.workspace, uncertaintyIds: [exampleUncertaintyId] },

@@ -16,7 +16,7 @@ import {
   Timestamp,
 } from '../schema.ts';
 import { exampleIds } from './example-ids.ts';
-import { ClaimGeneration } from './job-schemas.ts';
+import { ClaimGeneration, claimErrors } from './job-schemas.ts';
 import { ContentType, FileName, SizeBytes } from './upload-schemas.ts';
 
 /** The lifetime of a signed URL. */
@@ -94,12 +94,9 @@ const signedQuery = {
 export const uploads = {
   create: defineEndpoint({
     name: 'uploadsCreate',
-    method: 'POST',
     path: '/control-plane/v1/uploads/create',
     tag: 'Uploads',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: { withKey: 'idempotencyKey' },
     jobToken: 'always',
@@ -135,19 +132,7 @@ export const uploads = {
       expiresAt: Timestamp(),
       idempotent: Type.Optional(Type.Boolean()),
     }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'JOB_NOT_FOUND',
-      'AGENT_NOT_FOUND',
-      'LEASE_LOST',
-      'CLAIM_GENERATION_MISMATCH',
-      'JOB_NOT_RUNNING',
-      'JOB_CANCELED',
-      'JOB_ALREADY_FINISHED',
-      'LIMIT_REACHED',
-      'IDEMPOTENCY_CONFLICT',
-      'NOT_ALLOWED',
-    ],
+    errors: ['JOB_NOT_FOUND', 'LIMIT_REACHED', ...claimErrors],
     example: {
       request: { workspaceId: exampleIds.workspace, ...exampleUpload },
       response: {
@@ -165,10 +150,8 @@ export const uploads = {
     tag: 'Uploads',
     auth: 'signed-url',
     scopes: [],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Send the bytes of an upload',
     description:
       'The address is the uploadUrl of uploads/create. The bytes are streamed, checked against ' +
@@ -191,10 +174,8 @@ export const uploads = {
   }),
   getDownloadUrl: defineEndpoint({
     name: 'uploadsGetDownloadUrl',
-    method: 'POST',
     path: '/control-plane/v1/uploads/get-download-url',
     tag: 'Uploads',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
     origin: 'specification',
     console: true,
@@ -217,7 +198,7 @@ export const uploads = {
       sizeBytes: SizeBytes,
       sha256: Sha256,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UPLOAD_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UPLOAD_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, uploadId: exampleUploadId },
       response: {
@@ -230,20 +211,15 @@ export const uploads = {
   }),
   list: defineEndpoint({
     name: 'uploadsList',
-    method: 'POST',
     path: '/control-plane/v1/uploads/list',
     tag: 'Uploads',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'List uploads',
     description: 'Newest first.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ uploads: List(UploadSummary, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, uploads: [exampleSummary], nextCursor: null },
@@ -251,15 +227,11 @@ export const uploads = {
   }),
   usage: defineEndpoint({
     name: 'uploadsUsage',
-    method: 'POST',
     path: '/control-plane/v1/uploads/usage',
     tag: 'Uploads',
-    auth: 'bearer',
     scopes: ['read', 'agent'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Read how much of its quota a workspace uses',
     description:
       'As the quota counts: announced uploads too, and each as at least 4 KB, so that empty ones ' +
@@ -270,7 +242,6 @@ export const uploads = {
       quotaBytes: Integer(0, Number.MAX_SAFE_INTEGER, 'The setting SVC_UPLOAD_WORKSPACE_MAX.'),
       uploadCount: Integer(0, Number.MAX_SAFE_INTEGER),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -283,12 +254,9 @@ export const uploads = {
   }),
   delete: defineEndpoint({
     name: 'uploadsDelete',
-    method: 'POST',
     path: '/control-plane/v1/uploads/delete',
     tag: 'Uploads',
-    auth: 'bearer',
     scopes: ['agent', 'enqueue', 'integrate'],
-    origin: 'extension',
     console: true,
     repeat: 'safe',
     jobToken: 'by-operation',
@@ -299,7 +267,7 @@ export const uploads = {
       'URLs of the upload stop working. The space counts as free at once.',
     request: Type.Object({ workspaceId: Id('workspace'), uploadId: Id('upload') }),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UPLOAD_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['UPLOAD_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, uploadId: exampleUploadId },
       response: { ok: true, deleted: true },
@@ -312,10 +280,8 @@ export const uploads = {
     tag: 'Uploads',
     auth: 'signed-url',
     scopes: [],
-    origin: 'extension',
     console: false,
     repeat: 'safe',
-    jobToken: 'none',
     summary: 'Fetch the bytes of an upload',
     description:
       'The address is the downloadUrl of uploads/get-download-url. The answer is an attachment ' +

@@ -6,14 +6,7 @@ import { doneJob, exampleJob } from './job-examples.ts';
 import { Job } from './job-schemas.ts';
 import { BaseBranch, exampleWork, OVERRIDE_CHARS_MAX, Work } from './job-work.ts';
 
-const common = { tag: 'Works', method: 'POST', auth: 'bearer', origin: 'extension' } as const;
-const people = { scopes: ['enqueue'], console: true, jobToken: 'none' } as const;
-const WORK_ERRORS = [
-  'WORKSPACE_NOT_FOUND',
-  'JOB_NOT_FOUND',
-  'INVALID_REQUEST',
-  'NOT_ALLOWED',
-] as const;
+const people = { tag: 'Works', scopes: ['enqueue'], console: true } as const;
 const LatestRound = {
   workspaceId: Id('workspace'),
   jobId: Id('job', 'The latest round of the work.'),
@@ -23,7 +16,7 @@ const exampleRound = { workspaceId: exampleIds.workspace, jobId: doneJob.jobId }
 /** How a piece of work ends: approved and landed, or closed. jobs/get tells its state. */
 export const works = {
   approve: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'worksApprove',
     path: '/control-plane/v1/works/approve',
     repeat: 'safe',
@@ -44,14 +37,14 @@ export const works = {
       ),
     }),
     response: Ok({ work: Work }),
-    errors: [...WORK_ERRORS],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: { ...exampleRound, commitSha: exampleWork.commitSha ?? '' },
       response: { ok: true, work: exampleWork },
     },
   }),
   land: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'worksLand',
     path: '/control-plane/v1/works/land',
     repeat: { withKey: 'idempotencyKey' },
@@ -64,7 +57,7 @@ export const works = {
       'other.',
     request: Type.Object({ ...LatestRound, idempotencyKey: Type.Optional(IdempotencyKey) }),
     response: Ok({ work: Work, job: Job, idempotent: Type.Optional(Type.Boolean()) }),
-    errors: [...WORK_ERRORS, 'LIMIT_REACHED', 'IDEMPOTENCY_CONFLICT'],
+    errors: ['JOB_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: exampleRound,
       response: {
@@ -88,7 +81,7 @@ export const works = {
     },
   }),
   close: defineEndpoint({
-    ...{ ...common, ...people },
+    ...people,
     name: 'worksClose',
     path: '/control-plane/v1/works/close',
     repeat: 'safe',
@@ -106,7 +99,7 @@ export const works = {
       ),
     }),
     response: Ok({ work: Work }),
-    errors: [...WORK_ERRORS],
+    errors: ['JOB_NOT_FOUND'],
     example: {
       request: exampleRound,
       response: { ok: true, work: { ...exampleWork, state: 'closed' } },

@@ -45,10 +45,8 @@ export const exampleWorkspace: Workspace = {
 export const workspaces = {
   resolve: defineEndpoint({
     name: 'workspacesResolve',
-    method: 'POST',
     path: '/control-plane/v1/workspaces/resolve',
     tag: 'Workspaces',
-    auth: 'bearer',
     scopes: [],
     origin: 'specification',
     console: false,
@@ -61,7 +59,6 @@ export const workspaces = {
     // Any string is accepted: one that cannot be a slug is an unknown slug.
     request: Type.Object({ slug: Text(255) }),
     response: Ok({ workspaceId: Nullable(Id('workspace')), workspace: Nullable(Workspace) }),
-    errors: [],
     example: {
       request: { slug: 'acme' },
       response: { ok: true, workspaceId: exampleIds.workspace, workspace: exampleWorkspace },

@@ -8,13 +8,13 @@ import {
 import { invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { listCancelRequests } from '../queue/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { commandAfterHeartbeat, commandsToSend, isHeldBack } from './command-state.ts';
 import { capabilitiesOf } from './present.ts';
 import {
   type AgentRow,
-  insertAgent,
   type NewCommand,
   readAgentOfMachine,
   touchAgent,
@@ -98,7 +98,7 @@ export async function writeHeartbeat(
     created_at: known?.created_at ?? tx.nowMs,
     ...commandColumns(known, input, tx.nowMs),
   };
-  if (known === undefined) await insertAgent(tx, row);
+  if (known === undefined) insertRow(tx, 'agents', row);
   // Most heartbeats tell nothing new: a small write, of which no stream has to know.
   else if (tellsNothingNew(known, row))
     await touchAgent(tx, workspaceId, row.agent_id, row.token_id);

@@ -5,7 +5,7 @@ import {
 } from '@signalbox/contract';
 import type { KeptRead, Reader, SqlValue, Tx } from '../db/engine.ts';
 import { firstKept } from '../db/kept-reads.ts';
-import { insertRow, sql, updateRows } from '../db/row-write.ts';
+import { sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { AgentsTable } from '../db/schema/tables.ts';
 
@@ -62,10 +62,6 @@ export function readAgentOfMachine(
      WHERE workspace_id = ? AND principal_id = ? AND machine_fingerprint = ?`,
     [workspaceId, principalId, machineFingerprint],
   );
-}
-
-export async function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
-  insertRow(tx, 'agents', row);
 }
 
 /** Writes the fields that each heartbeat reports. */

@@ -1,4 +1,4 @@
-import type { endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
 import { findAgentRefusal, requireClaimant } from '../agents/require-agent.ts';
 import { timestampOf } from '../base/clock.ts';
@@ -16,7 +16,7 @@ import { presentCloudAiJob } from './present.ts';
 import { readCloudAiJob } from './store.ts';
 
 type ClaimInput = RequestInput<typeof endpoints.cloudAiJobs.claimNext.request>;
-type ClaimAnswer = Omit<ResponseOf<typeof endpoints.cloudAiJobs.claimNext>, 'ok'>;
+type ClaimAnswer = AnswerOf<typeof endpoints.cloudAiJobs.claimNext>;
 type EmptyReason = NonNullable<ClaimAnswer['reason']>;
 type Refusal = Pick<ClaimAnswer, 'commands'> & { reason: EmptyReason };
 

@@ -1,4 +1,4 @@
-import type { CloudAiResult, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { AnswerOf, CloudAiResult, endpoints, RequestInput } from '@signalbox/contract';
 import { compileLater } from '../base/compile-later.ts';
 import { assert, invalidField } from '../base/errors.ts';
 import type { RequestContext } from '../base/principal.ts';
@@ -16,7 +16,7 @@ import { type CloudAiJobRecord, requireCloudAiJobOfAgent } from './require-cloud
 import { type CloudAiJobRow, updateCloudAiEnd } from './store.ts';
 
 type CompleteInput = RequestInput<typeof endpoints.cloudAiJobs.complete.request>;
-type CompleteAnswer = Omit<ResponseOf<typeof endpoints.cloudAiJobs.complete>, 'ok'>;
+type CompleteAnswer = AnswerOf<typeof endpoints.cloudAiJobs.complete>;
 
 interface Completion {
   input: CompleteInput;

@@ -1,13 +1,14 @@
 import type { CloudAiInput, endpoints, RequestInput } from '@signalbox/contract';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireJob } from '../jobs/require-job.ts';
 import type { Needs } from '../queue/matching.ts';
 import { requireRun } from '../runs/upsert.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import { type CloudAiJobRow, insertCloudAiJob } from './store.ts';
+import type { CloudAiJobRow } from './store.ts';
 
 type EnqueueInput = RequestInput<typeof endpoints.cloudAiJobs.enqueue.request>;
 
@@ -38,16 +39,15 @@ export function enqueueCloudAiJob(
   principal: Principal,
   input: EnqueueInput,
 ): Promise<{ cloudAiJobId: string; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+  const { idempotencyKey: key, ...draft } = input;
   const { workspaceId, runId, jobId } = input;
   const operation = 'cloudAiJobsEnqueue';
   const keys = key === undefined ? [] : [`${operation} ${key}`];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation, key, body }, async () => {
+    answerOnce(tx, { operation, principal, input }, async () => {
       if (runId !== undefined) await requireRun(tx, workspaceId, runId);
       if (jobId !== undefined) await requireJob(tx, workspaceId, jobId);
-      const row = await addCloudAiJob(deps, tx, { ...body, createdBy: principal.principalId });
+      const row = await addCloudAiJob(deps, tx, { ...draft, createdBy: principal.principalId });
       return { cloudAiJobId: row.cloud_ai_job_id };
     }),
   );
@@ -90,6 +90,6 @@ export async function addCloudAiJob(
     concurrencyKey: null,
   } as const;
   await deps.queue.enqueue(tx, entry);
-  insertCloudAiJob(tx, row);
+  insertRow(tx, 'cloud_ai_jobs', row);
   return row;
 }

@@ -1,12 +1,8 @@
 import type { CloudAiJob } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
+import { parseColumn } from '../jobs/present.ts';
 import type { Entry } from '../queue/entry.ts';
 import type { CloudAiJobRow } from './store.ts';
-
-/** Parses a JSON column, whose value passed the contract's schema when it was written. */
-function parseColumn<T>(text: string | null): T | null {
-  return text === null ? null : (JSON.parse(text) as T);
-}
 
 /** A cloud AI job as it is on the wire; fields that do not apply are null. */
 export function presentCloudAiJob(entry: Entry, row: CloudAiJobRow): CloudAiJob {

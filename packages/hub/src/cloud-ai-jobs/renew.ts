@@ -1,9 +1,9 @@
 import type { endpoints, RequestInput } from '@signalbox/contract';
 import type { RequestContext } from '../base/principal.ts';
+import { sendUpdate } from '../db/row-write.ts';
 import { renewLease } from '../queue/leased-work.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { requireCloudAiJobOfAgent } from './require-cloud-ai-job.ts';
-import { updateCloudAiMessage } from './store.ts';
 
 type HeartbeatInput = RequestInput<typeof endpoints.cloudAiJobs.heartbeat.request>;
 
@@ -19,8 +19,11 @@ export function renewCloudAiLease(
 ): Promise<{ leaseExpiresAt: string; cancelRequested: boolean }> {
   return renewLease(deps, input.cloudAiJobId, input, {
     read: (tx) => requireCloudAiJobOfAgent(tx, principal, input),
-    async record(tx, _entry, row) {
-      if (input.message !== undefined) updateCloudAiMessage(tx, row, input.message);
+    async record(tx, _entry, { workspace_id, cloud_ai_job_id }) {
+      const { message } = input;
+      if (message !== undefined) {
+        sendUpdate(tx, 'cloud_ai_jobs', { workspace_id, cloud_ai_job_id }, { message });
+      }
       return { columns: {}, more: {} };
     },
   });

@@ -1,14 +1,10 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sendUpdate } from '../db/row-write.ts';
+import { deleteRows, sendUpdate } from '../db/row-write.ts';
 import type { CloudAiJobsTable } from '../db/schema/cloud-ai-jobs.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { Entry } from '../queue/entry.ts';
 
 export type CloudAiJobRow = CloudAiJobsTable;
-
-export function insertCloudAiJob(tx: Tx, row: CloudAiJobRow): void {
-  insertRow(tx, 'cloud_ai_jobs', row);
-}
 
 export function readCloudAiJob(
   reader: Reader,
@@ -51,16 +47,6 @@ export async function hasJobAbout(
     [workspaceId, kind, subjectId],
   );
   return row !== undefined;
-}
-
-/** Writes the progress of a running job. */
-export function updateCloudAiMessage(
-  tx: Tx,
-  row: Pick<CloudAiJobRow, 'workspace_id' | 'cloud_ai_job_id'>,
-  message: string,
-): void {
-  const { workspace_id, cloud_ai_job_id } = row;
-  sendUpdate(tx, 'cloud_ai_jobs', { workspace_id, cloud_ai_job_id }, { message });
 }
 
 /** Writes how a job has ended. */

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import type { ContextItemKind, TrustLabel } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
+import { upsertRow } from '../db/row-write.ts';
 import { type HookDeps, runHooks } from '../start/hooks.ts';
 import { applyPolicyToNames, readDataPolicy } from './data-policy.ts';
 import { finishText, type PreparedText } from './prepare-text.ts';
 import { indexItem, splitText } from './search/search.ts';
-import { type ContextItemRow, readItem, readItemBySource, writeItem } from './store.ts';
+import { type ContextItemRow, readItem, readItemBySource } from './store.ts';
 
 /**
  * The fields of a new or replaced item. Absent fields mean the same as in the contract's upsert.
@@ -91,7 +92,7 @@ export async function addContextItem(
     updated_at: tx.nowMs,
     text,
   };
-  await writeItem(tx, item);
+  await upsertRow(tx, 'context_items', item, ['workspace_id', 'item_id']);
   await indexItem(tx, {
     workspaceId,
     itemId,

@@ -1,7 +1,8 @@
-import type { endpoints, OmittedItem, PackItem, RequestInput } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce, hashJson } from '../idempotency/answer-once.ts';
 import { listRecentPrompts } from '../jobs/store.ts';
 import { readRun } from '../runs/store.ts';
@@ -10,21 +11,10 @@ import { PackSelection } from './pack-selection.ts';
 import { searchItemIds } from './search/search.ts';
 import { significantTermsOf } from './search/terms.ts';
 import { listPinned, listRecent, type PackCandidate, readCandidates } from './store.ts';
-import { copyItemsIntoPack, insertPack, readNextVersion } from './store-packs.ts';
+import { copyItemsIntoPack, readNextVersion } from './store-packs.ts';
 
 type BuildInput = RequestInput<typeof endpoints.contextPacks.buildRunV1.request>;
-
-export interface PackAnswer {
-  packId: string;
-  runId: string;
-  version: number;
-  contentHash: string;
-  tokenEstimate: number;
-  items: PackItem[];
-  omitted: OmittedItem[];
-  warnings: string[];
-  idempotent?: boolean;
-}
+type PackAnswer = AnswerOf<typeof endpoints.contextPacks.buildRunV1>;
 
 /** How many candidates of each kind are considered: more than any usual budget holds. */
 const PINNED_MAX = 200;
@@ -59,18 +49,10 @@ export async function buildRunPack(
   principal: Principal,
   input: BuildInput,
 ): Promise<PackAnswer> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
   if (principal.job !== null && input.requestedContextItemIds.length > 0) {
     throw new HubError('NOT_ALLOWED', 'With a job token, the hub alone selects the items.');
   }
-  const call = {
-    workspaceId: input.workspaceId,
-    principalId,
-    operation: 'contextPacksBuildRunV1',
-    key,
-    body,
-  };
+  const call = { operation: 'contextPacksBuildRunV1', principal, input };
   const build = (select: (tx: Tx) => Selected | Promise<Selected>) =>
     deps.database.write(input.workspaceId, (tx) =>
       answerOnce(tx, call, async () => writePack(deps, tx, principal, input, await select(tx))),
@@ -221,7 +203,7 @@ async function writePack(
     chosen.map(({ item }) => [item.item_id, item.title, item.content_hash]),
   );
   const tokenEstimate = chosen.reduce((sum, { item }) => sum + item.tokens, 0);
-  await insertPack(tx, {
+  insertRow(tx, 'context_packs', {
     workspace_id: workspaceId,
     pack_id: packId,
     run_id: runId,

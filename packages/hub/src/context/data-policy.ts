@@ -1,14 +1,11 @@
-import { CONTEXT_TEXT_CHARS_MAX } from '@signalbox/contract';
+import { CONTEXT_TEXT_CHARS_MAX, type DataPolicy as WorkspacePolicy } from '@signalbox/contract';
 import { assert } from '../base/errors.ts';
 import type { Reader } from '../db/engine.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import { redactSecrets } from './redaction.ts';
 
 /** The content that a workspace allows to be stored. */
-export interface DataPolicy {
-  contentStorage: 'full' | 'excerpt' | 'metadata';
-  redactSecrets: boolean;
-}
+export type DataPolicy = Pick<WorkspacePolicy, 'contentStorage' | 'redactSecrets'>;
 
 /** The short fields that the policy applies to. Null for an absent reference. */
 export interface PolicyNames {

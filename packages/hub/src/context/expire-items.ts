@@ -1,8 +1,8 @@
 import type { Tx } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { SUMMARY_SOURCE } from './add-item.ts';
 import { unindexItem } from './search/search.ts';
-import { deleteItem, listOldItemIds, readItemBySource } from './store.ts';
-import { deletePackCopies } from './store-packs.ts';
+import { listOldItemIds, readItemBySource } from './store.ts';
 
 /** Kinds that come from outside and fall under `retentionDays`. What people wrote stays. */
 const expiringKinds = ['event', 'chat_message', 'mail_message'] as const;
@@ -33,7 +33,8 @@ export async function deleteContextItem(
   const itemIds = summary === undefined ? [itemId] : [itemId, summary.item_id];
   for (const id of itemIds) {
     await unindexItem(tx, workspaceId, id);
-    await deleteItem(tx, workspaceId, id);
-    await deletePackCopies(tx, workspaceId, id);
+    const item = { workspace_id: workspaceId, item_id: id };
+    await deleteRows(tx, 'context_items', item);
+    await deleteRows(tx, 'context_pack_items', item);
   }
 }

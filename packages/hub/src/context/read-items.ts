@@ -1,4 +1,4 @@
-import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
+import type { ContextItemSummary, endpoints, RequestInput } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Database, Reader } from '../db/engine.ts';
 import { presentSummary } from './present.ts';
@@ -31,17 +31,10 @@ export async function requireItem(
   return row;
 }
 
-export interface ItemSearch {
-  workspaceId: string;
-  query: string;
-  kinds?: readonly ContextItemKind[] | undefined;
-  includeSuperseded: boolean;
-}
-
 /** Returns a page of matches, best first, and whether there is a next page. */
 export async function searchItems(
   { reader }: Pick<Database, 'reader'>,
-  search: ItemSearch,
+  search: RequestInput<typeof endpoints.contextItems.search.request>,
   page: { offset: number; limit: number },
 ): Promise<{ items: ContextItemSummary[]; hasMore: boolean }> {
   const { workspaceId, query, kinds, includeSuperseded } = search;

@@ -1,4 +1,5 @@
 import {
+  type AnswerOf,
   type ContextItemKind,
   type endpoints,
   FRESH_HINT,
@@ -19,13 +20,6 @@ import { listPackItems, type PackItemRow, readPack } from './store-packs.ts';
 
 type ResolveInput = RequestInput<typeof endpoints.contextPacks.resolveRunV1.request>;
 
-export interface ResolveAnswer {
-  packId: string;
-  sections: PackSection[];
-  markdown?: string;
-  freshness: PackFreshness;
-}
-
 /** The time limit allows no more. Further threads keep their cached text. */
 const LIVE_THREADS_MAX = 20;
 
@@ -43,7 +37,7 @@ export async function resolveRunPack(
   deps: ContextDeps,
   input: ResolveInput,
   signal: AbortSignal,
-): Promise<ResolveAnswer> {
+): Promise<AnswerOf<typeof endpoints.contextPacks.resolveRunV1>> {
   const { reader } = deps.database;
   const { workspaceId, runId, format } = input;
   if ((await readRun(reader, workspaceId, runId)) === undefined) {

@@ -32,9 +32,9 @@ function bindItemRoutes(api: Api, deps: ContextDeps): void {
     return { removed: true as const };
   });
   api.bind(contextItems.list, async (input) => {
-    const { workspaceId, limit } = input;
+    const { limit } = input;
     const before = placeOf(decodeCursor(input.cursor, 'contextItem'));
-    const rows = await listItemHeads(database.reader, workspaceId, input, { limit, before });
+    const rows = await listItemHeads(database.reader, input, { limit, before });
     const { items, nextCursor } = pageOf(rows, limit, keyOf);
     return { items: items.map((row) => presentSummary(row)), nextCursor };
   });

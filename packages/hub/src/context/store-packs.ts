@@ -1,5 +1,4 @@
 import type { EngineName, Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { ContextPackItemsTable, ContextPacksTable } from '../db/schema/context.ts';
 
@@ -17,10 +16,6 @@ export async function readNextVersion(
     [workspaceId, runId],
   );
   return (row?.version ?? 0) + 1;
-}
-
-export async function insertPack(tx: Tx, row: PackRow): Promise<void> {
-  insertRow(tx, 'context_packs', row);
 }
 
 /** An item as it was selected. It is copied only if it has not changed since. */
@@ -104,11 +99,6 @@ export function listPacks(
      ORDER BY p.version DESC LIMIT ?`,
     [workspaceId, runId, limit],
   );
-}
-
-/** Deletes the copies of an item from all packs. */
-export async function deletePackCopies(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  await deleteRows(tx, 'context_pack_items', { workspace_id: workspaceId, item_id: itemId });
 }
 
 export function listPackItems(

@@ -1,6 +1,6 @@
-import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import { deleteRows, upsertRow } from '../db/row-write.ts';
-import { allColumns } from '../db/schema/columns.ts';
+import type { endpoints, RequestInput } from '@signalbox/contract';
+import type { Reader, SqlValue } from '../db/engine.ts';
+import { allColumns, columnsWithout } from '../db/schema/columns.ts';
 import type { ContextItemsTable } from '../db/schema/context.ts';
 import { matchText } from '../db/text-hash.ts';
 
@@ -15,39 +15,11 @@ export interface ItemPlace {
   itemId: string;
 }
 
-export interface ItemFilter {
-  kind?: string | undefined;
-  source?: string | undefined;
-  threadRef?: string | undefined;
-  includeSuperseded: boolean;
-}
-
 /** More than any excerpt shows. */
 const BEGINNING_CHARS = 1_000;
 
-const headColumns = [
-  'workspace_id',
-  'item_id',
-  'kind',
-  'title',
-  'source',
-  'source_ref',
-  'thread_ref',
-  'trust',
-  'pinned',
-  'truncated',
-  'content_hash',
-  'tokens',
-  'occurred_at',
-  'superseded_by',
-  'valid_from',
-  'valid_to',
-  'created_by',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof ContextItemRow)[];
-const selectHead = `SELECT ${headColumns.join(', ')}, substr(text, 1, ${BEGINNING_CHARS}) AS beginning
-  FROM context_items`;
+const selectHead = `SELECT ${columnsWithout('context_items', ['text'])},
+  substr(text, 1, ${BEGINNING_CHARS}) AS beginning FROM context_items`;
 
 export function readItem(
   reader: Reader,
@@ -89,26 +61,16 @@ export async function readTextBeginning(
   return row?.text ?? '';
 }
 
-/** Inserts an item or replaces the whole row. */
-export async function writeItem(tx: Tx, row: ContextItemRow): Promise<void> {
-  await upsertRow(tx, 'context_items', row, ['workspace_id', 'item_id']);
-}
-
-export async function deleteItem(tx: Tx, workspaceId: string, itemId: string): Promise<void> {
-  await deleteRows(tx, 'context_items', { workspace_id: workspaceId, item_id: itemId });
-}
-
 /**
  * Newest first. One row more than `limit`, so that the caller sees whether there is a next page.
  */
 export function listItemHeads(
   reader: Reader,
-  workspaceId: string,
-  filter: ItemFilter,
+  filter: RequestInput<typeof endpoints.contextItems.list.request>,
   page: { limit: number; before: ItemPlace | null },
 ): Promise<ContextItemHead[]> {
   const conditions = ['workspace_id = ?'];
-  const values: SqlValue[] = [workspaceId];
+  const values: SqlValue[] = [filter.workspaceId];
   const narrow = (condition: string, ...more: SqlValue[]) => {
     conditions.push(condition);
     values.push(...more);

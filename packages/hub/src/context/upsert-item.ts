@@ -1,4 +1,4 @@
-import type { ContextItem, endpoints, RequestInput } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { readTimestamp } from '../base/clock.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -11,32 +11,16 @@ import { presentItem } from './present.ts';
 
 type UpsertInput = RequestInput<typeof endpoints.contextItems.upsert.request>;
 
-export interface UpsertAnswer {
-  itemId: string;
-  item: ContextItem;
-  created: boolean;
-  idempotent?: boolean;
-}
-
 /** Adds or replaces an item for a client, once per idempotency key. */
 export async function upsertContextItem(
   deps: HookDeps & Pick<HubDeps, 'database' | 'sideThread'>,
   principal: Principal,
   input: UpsertInput,
-): Promise<UpsertAnswer> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+): Promise<AnswerOf<typeof endpoints.contextItems.upsert>> {
   const draft = draftOf(principal, input);
   const preparedText = await prepareText(deps, input.workspaceId, input.text);
-  const call = {
-    workspaceId: input.workspaceId,
-    principalId,
-    operation: 'contextItemsUpsert',
-    key,
-    body,
-  };
   return deps.database.write(input.workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
+    answerOnce(tx, { operation: 'contextItemsUpsert', principal, input }, async () => {
       const { item, created } = await addContextItem(tx, deps, { ...draft, preparedText });
       return { itemId: item.item_id, item: presentItem(item), created };
     }),

@@ -11,6 +11,7 @@ import { appendAudit } from '../audit/append.ts';
 import { addressBlockOf } from '../base/address-block.ts';
 import { assert, HubError } from '../base/errors.ts';
 import { NO_WORKSPACE, type Reader, type Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { writeFound } from '../db/write-found.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -20,13 +21,7 @@ import { readWorkspaceBySlug, type WorkspaceRow } from '../workspaces/store.ts';
 import { type Approver, findAccess, isConfirmed } from './approver.ts';
 import { requireDevice } from './open-approval.ts';
 import { isOpen, mayApprove, WRONG_CODES_MAX, WRONG_CODES_WINDOW_MS } from './policy.ts';
-import {
-  countCodeFailures,
-  type DeviceRow,
-  deleteCodeFailures,
-  insertCodeFailure,
-  updateDevice,
-} from './store.ts';
+import { countCodeFailures, type DeviceRow, updateDevice } from './store.ts';
 
 type AnswerInput = RequestInput<typeof consoleEndpoints.deviceApprovals.answer.request>;
 
@@ -156,8 +151,9 @@ async function compareCode(answering: Answering): Promise<Ending | undefined> {
     return undefined;
   }
   const addressBlock = addressBlockOf(approver.address);
-  await deleteCodeFailures(tx, addressBlock, tx.nowMs - WRONG_CODES_WINDOW_MS);
-  await insertCodeFailure(tx, addressBlock);
+  const isOld = sql('at <= ?', tx.nowMs - WRONG_CODES_WINDOW_MS);
+  await deleteRows(tx, 'device_code_failures', { address: addressBlock, also: isOld });
+  insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
   const wrongCodes = device.wrong_codes + 1;
   await updateDevice(tx, device.device_id, { wrong_codes: wrongCodes });
   if (wrongCodes < DEVICE_CODE_ATTEMPTS_MAX)

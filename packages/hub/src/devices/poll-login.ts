@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import {
+  type AnswerOf,
   DEVICE_POLL_INTERVAL_MS,
   type endpoints,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { assert, HubError } from '../base/errors.ts';
 import { type Database, NO_WORKSPACE } from '../db/engine.ts';
@@ -14,7 +14,7 @@ import { openToken } from './sealed-token.ts';
 import { type DeviceRow, readDevice, updateDevice } from './store.ts';
 
 type PollInput = RequestInput<typeof endpoints.devices.poll.request>;
-type PollAnswer = Omit<ResponseOf<typeof endpoints.devices.poll>, 'ok'>;
+type PollAnswer = AnswerOf<typeof endpoints.devices.poll>;
 
 /** The schema's limit for `intervalMs`. A session expires long before. */
 const INTERVAL_MS_MAX = 3_600_000;

@@ -1,8 +1,8 @@
 import {
+  type AnswerOf,
   type consoleEndpoints,
   type endpoints,
   formatUserCode,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
 import type { OpenedDevice } from './open-approval.ts';
@@ -12,7 +12,7 @@ export function presentStart(
   device: DeviceRow,
   deviceSecret: string,
   baseUrl: string,
-): Omit<ResponseOf<typeof endpoints.devices.start>, 'ok'> {
+): AnswerOf<typeof endpoints.devices.start> {
   return {
     deviceId: device.device_id,
     deviceSecret,
@@ -29,7 +29,7 @@ export function presentOpened({
   workspace,
   status,
   needsPassword,
-}: OpenedDevice): Omit<ResponseOf<typeof consoleEndpoints.deviceApprovals.open>, 'ok'> {
+}: OpenedDevice): AnswerOf<typeof consoleEndpoints.deviceApprovals.open> {
   return {
     deviceId: device.device_id,
     workspaceSlug: device.workspace_slug,

@@ -57,21 +57,9 @@ const unanswered = {
 export async function updateDevice(
   tx: Tx,
   deviceId: string,
-  change: Partial<
-    Pick<
-      DeviceRow,
-      | 'status'
-      | 'interval_ms'
-      | 'polled_at'
-      | 'opened_by_session_id'
-      | 'wrong_codes'
-      | 'answered_at'
-      | 'workspace_id'
-      | 'token_id'
-    >
-  >,
+  changes: Partial<DeviceRow>,
 ): Promise<void> {
-  await updateRows(tx, 'device_sessions', { device_id: deviceId }, change);
+  await updateRows(tx, 'device_sessions', { device_id: deviceId }, changes);
 }
 
 /** The number of wrong codes of a block of addresses since a time, and when the first was sent. */
@@ -86,22 +74,6 @@ export async function countCodeFailures(
     [addressBlock, sinceMs],
   );
   return { count: Number(row?.count ?? 0), firstAtMs: row?.first_at ?? sinceMs };
-}
-
-export async function insertCodeFailure(tx: Tx, addressBlock: string): Promise<void> {
-  insertRow(tx, 'device_code_failures', { address: addressBlock, at: tx.nowMs });
-}
-
-/** Deletes the wrong codes of a block of addresses that are outside of the window. */
-export async function deleteCodeFailures(
-  tx: Tx,
-  addressBlock: string,
-  untilMs: number,
-): Promise<void> {
-  await deleteRows(tx, 'device_code_failures', {
-    address: addressBlock,
-    also: sql('at <= ?', untilMs),
-  });
 }
 
 /** Deletes sessions that expired long ago, at most `limit`. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { HubError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 
@@ -11,54 +12,53 @@ interface KeyRow {
   answer: string;
 }
 
-export interface IdempotentCall<Answer extends object = object> {
-  workspaceId: string;
-  /**
-   * The id of the principal. Another principal that sends the same key makes a call of its own, so
-   * that a guessed key reveals no answer.
-   */
-  principalId: string;
+interface IdempotentCall<Answer extends object> {
   /** The endpoint's name; the same key may be used for different endpoints. */
   operation: string;
-  /** When absent, the call is made every time. */
-  key: string | undefined;
-  /** The request without the key. Bodies that differ only in the order of keys are equal. */
-  body: unknown;
+  /**
+   * Another principal that sends the same key makes a call of its own, so that a guessed key
+   * reveals no answer.
+   */
+  principal: Pick<Principal, 'principalId'>;
+  /**
+   * The request. Without a key, the call is made every time. Bodies that differ only in the order
+   * of keys are equal.
+   */
+  input: { workspaceId: string; idempotencyKey?: string | undefined };
   /** Whether what a stored answer names is over, so that the call is made again. */
   isStale?: (tx: Tx, answer: Answer) => Promise<boolean>;
 }
 
 /**
  * Makes a call once per principal and key, within the transaction of the call. The first answer is
- * stored
- * together with the call's changes; a repetition returns it with `idempotent: true`.
+ * stored together with the call's changes; a repetition returns it with `idempotent: true`.
  *
  * @throws HubError IDEMPOTENCY_CONFLICT for the same key with another body.
  */
 export async function answerOnce<Answer extends object>(
   tx: Tx,
-  call: IdempotentCall<Answer>,
+  { operation, principal: { principalId }, input, isStale }: IdempotentCall<Answer>,
   make: () => Promise<Answer>,
 ): Promise<Answer & { idempotent?: boolean }> {
-  if (call.key === undefined) return make();
-  const bodyHash = hashJson(call.body);
-  const place = [call.workspaceId, call.operation, call.key, call.principalId];
+  const { idempotencyKey: key, ...body } = input;
+  if (key === undefined) return make();
+  const bodyHash = hashJson(body);
+  const place = {
+    workspace_id: input.workspaceId,
+    operation,
+    idempotency_key: key,
+    principal_id: principalId,
+  };
   const known = await tx.firstSql<KeyRow>(
     `SELECT body_hash, answer FROM idempotency_keys
      WHERE workspace_id = ? AND operation = ? AND idempotency_key = ?
-       AND principal_id IN (?, '')`,
-    place,
+       AND principal_id = ?`,
+    Object.values(place),
   );
   // The row is keyed by operation, so the stored answer has this operation's type.
   const stored = known === undefined ? null : (JSON.parse(known.answer) as Answer);
-  const isStale = stored !== null && (await call.isStale?.(tx, stored)) === true;
-  if (isStale) {
-    await deleteRows(tx, 'idempotency_keys', {
-      workspace_id: call.workspaceId,
-      operation: call.operation,
-      idempotency_key: call.key,
-      principal_id: [call.principalId, ''],
-    });
+  if (stored !== null && (await isStale?.(tx, stored)) === true) {
+    await deleteRows(tx, 'idempotency_keys', place);
   } else if (known !== undefined) {
     if (known.body_hash !== bodyHash) {
       throw new HubError(
@@ -70,10 +70,7 @@ export async function answerOnce<Answer extends object>(
   }
   const answer = await make();
   insertRow(tx, 'idempotency_keys', {
-    workspace_id: call.workspaceId,
-    operation: call.operation,
-    idempotency_key: call.key,
-    principal_id: call.principalId,
+    ...place,
     body_hash: bodyHash,
     answer: JSON.stringify(answer),
     created_at: tx.nowMs,

@@ -4,16 +4,15 @@ import { appendAudit } from '../audit/append.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Database, Tx } from '../db/engine.ts';
+import { deleteRows, upsertRow } from '../db/row-write.ts';
 import { drawUserCode } from '../devices/start-login.ts';
 import {
   type ChatTeamClaimRow,
   type ChatTeamRow,
-  deleteChatTeam,
   deleteChatTeamClaim,
   listChatTeamClaims,
   listChatTeams,
   putChatTeam,
-  putChatTeamClaim,
 } from './store-chat-teams.ts';
 
 interface TeamDeps {
@@ -56,7 +55,8 @@ export function claimChatTeam(
       created_at: tx.nowMs,
       expires_at: tx.nowMs + CHAT_TEAM_PROOF_MS,
     };
-    await putChatTeamClaim(tx, claim);
+    // It replaces the one before, with its code.
+    await upsertRow(tx, 'chat_team_claims', claim, ['workspace_id', 'team_id']);
     const entry = { workspaceId, actor: personId, action: 'chat-team.claim', subject: teamId };
     await appendAudit(tx, { ...entry, data: { name } });
     return claim;
@@ -143,8 +143,9 @@ export function removeChatTeam(
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'chat-team.manage');
     const wasClaimed = await deleteChatTeamClaim(tx, workspaceId, teamId);
-    const wasMapped = await deleteChatTeam(tx, workspaceId, teamId);
-    if (!wasMapped && !wasClaimed) return false;
+    const team = { workspace_id: workspaceId, team_id: teamId };
+    const mapped = await deleteRows(tx, 'chat_teams', team);
+    if (mapped === 0 && !wasClaimed) return false;
     const action = 'chat-team.remove';
     await appendAudit(tx, { workspaceId, actor: personId, action, subject: teamId });
     return true;

@@ -8,20 +8,13 @@ import {
 } from '../context/data-policy.ts';
 import { SHORT_TEXT_CHARS } from '../context/prepare-text.ts';
 import { redactSecrets } from '../context/redaction.ts';
+import type { EventFields } from '../triggers/match-event.ts';
 import type { InboundEvent } from './event.ts';
 
 /** An event after its workspace's data policy was applied. Only this is stored. */
-export interface StorableEvent {
-  source: string;
-  type: string;
+export interface StorableEvent extends EventFields {
   title: string;
   content: string;
-  actor: string | null;
-  threadRef: string | null;
-  sourceRef: string | null;
-  /** Null unless the policy stores content in full. */
-  data: unknown;
-  extensions: Record<string, unknown>;
   /** Whether the policy shortened `content`. */
   truncated: boolean;
 }
@@ -70,6 +63,7 @@ export function applyEventPolicy(policy: DataPolicy, event: InboundEvent): Stora
   const storesData = policy.contentStorage === 'full';
   const redactJson = (value: unknown) => (policy.redactSecrets ? redactValue(value) : value);
   return {
+    channel: event.channel,
     source: cutText(redact(event.source), SOURCE_CHARS_MAX),
     type: cutText(redact(event.type), TYPE_CHARS_MAX),
     title,

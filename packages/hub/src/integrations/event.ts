@@ -3,26 +3,16 @@ import { CloudEvent, type endpoints, type OwnEvent, type RequestInput } from '@s
 import { readTimestamp } from '../base/clock.ts';
 import { compileLater } from '../base/compile-later.ts';
 import { invalidField } from '../base/errors.ts';
+import type { EventFields } from '../triggers/match-event.ts';
 
 type IngestInput = RequestInput<typeof endpoints.integrations.ingest.request>;
 
 /** An inbound event in the form that all channels share. */
-export interface InboundEvent {
-  channel: 'ingest' | 'chat';
+export interface InboundEvent extends EventFields {
   /** Hash of the event's identity: deliveries with the same hash are the same event. */
   keyHash: string;
-  source: string;
-  type: string;
   /** Null: the time of arrival is used. */
   occurredAtMs: number | null;
-  title: string | null;
-  /** The text of the context item. Null: `data` as JSON is used. */
-  content: string | null;
-  actor: string | null;
-  threadRef: string | null;
-  sourceRef: string | null;
-  data: unknown;
-  extensions: Record<string, unknown>;
 }
 
 /** The workspace that an event names. */

@@ -1,10 +1,11 @@
 import { expireContextItems } from '../context/expire-items.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { deleteFiringsOf, deleteOldSlots } from '../triggers/store-firings.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
-import { deleteEvent, deleteOldEventContent, listOldEventIds } from './store.ts';
+import { deleteOldEventContent, listOldEventIds } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Retention of events from unmapped chat teams, and of firings of schedules. */
@@ -43,7 +44,7 @@ export async function expireContent(
         beforeMs: Math.min(beforeMs, tx.nowMs - IDEMPOTENCY_KEPT_MS),
       });
       await deleteFiringsOf(tx, workspaceId, eventIds);
-      for (const eventId of eventIds) await deleteEvent(tx, workspaceId, eventId);
+      await deleteRows(tx, 'integration_events', { workspace_id: workspaceId, event_id: eventIds });
       return {
         items: await expireContextItems(tx, age),
         contents: await deleteOldEventContent(tx, age),

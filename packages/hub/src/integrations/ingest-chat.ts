@@ -1,12 +1,12 @@
-import type { endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
+import type { AnswerOf, endpoints, IgnoredReason, RequestInput } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { type ChatReading, readChatEvent, timeOfTs } from './chat-event.ts';
 import { confirmChatTeam } from './confirm-chat-team.ts';
 import { hashEventKey, type InboundEvent } from './event.ts';
-import { recordEvent, screenEvent } from './record-event.ts';
-import { type IntegrationEventRow, insertEvent, readEventByKey } from './store.ts';
+import { recordEvent, rowOf, screenEvent } from './record-event.ts';
+import { contentDeleted, type IntegrationEventRow, insertEvent, readEventByKey } from './store.ts';
 import { readChatTeam } from './store-chat-teams.ts';
 import {
   CHAT_SOURCE,
@@ -20,13 +20,7 @@ import {
 } from './write-chat-item.ts';
 
 type ChatInput = RequestInput<typeof endpoints.integrations.chatEvents.request>;
-
-export interface ChatAnswer {
-  challenge?: string;
-  eventId?: string;
-  duplicate?: boolean;
-  ignored?: IgnoredReason;
-}
+type ChatAnswer = AnswerOf<typeof endpoints.integrations.chatEvents>;
 
 const MS_PER_SECOND = 1_000;
 const teamPattern = /^[A-Z0-9]{1,100}$/;
@@ -96,28 +90,10 @@ async function ignoreUnmapped(
   event: InboundEvent,
   teamId: string,
 ): Promise<ChatAnswer> {
+  const storable = { ...event, source: chatSource(teamId) };
   const row: IntegrationEventRow = {
-    workspace_id: NO_WORKSPACE,
-    event_id: ids('integrationEvent'),
-    key_hash: event.keyHash,
-    channel: 'chat',
-    source: chatSource(teamId),
-    type: event.type,
-    status: 'ignored',
-    ignored_reason: 'team_unmapped',
-    context_item_id: null,
-    occurred_at: event.occurredAtMs ?? tx.nowMs,
-    received_at: tx.nowMs,
-    replays: 0,
-    unmatched: '[]',
-    forgotten_at: tx.nowMs,
-    title: null,
-    actor: null,
-    thread_ref: null,
-    source_ref: null,
-    data: null,
-    extensions: null,
-    content: null,
+    ...rowOf(tx, NO_WORKSPACE, ids('integrationEvent'), { event, storable }),
+    ...{ status: 'ignored', ignored_reason: 'team_unmapped', ...contentDeleted(tx) },
   };
   if (await insertEvent(tx, row)) return answerOf(row, false);
   const first = await readEventByKey(tx, NO_WORKSPACE, event.keyHash);

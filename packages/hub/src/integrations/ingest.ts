@@ -1,4 +1,4 @@
-import type { endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput, TriggeredRun } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import { addContextItem } from '../context/add-item.ts';
@@ -20,13 +20,6 @@ export interface IngestDeps extends HubDeps {
   integrationWorkspaces: IntegrationWorkspaces;
 }
 
-export interface IngestAnswer {
-  eventId: string;
-  duplicate: boolean;
-  contextItemId: string | null;
-  triggered: TriggeredRun[];
-}
-
 /**
  * Ingests an event of another system: the ledger's row, the context item, and the runs and jobs of
  * matching triggers are written in one transaction. Concurrent deliveries with the same key count
@@ -38,7 +31,7 @@ export async function ingestEvent(
   deps: IngestDeps,
   principal: Principal,
   input: IngestInput,
-): Promise<IngestAnswer> {
+): Promise<AnswerOf<typeof endpoints.integrations.ingest>> {
   const { event, address } = readIngest(input);
   const workspaceId = await findWorkspaceId(deps, principal, address);
   const screened = await screenEvent(deps, workspaceId, event);

@@ -6,7 +6,7 @@ import { type DataPolicy, readDataPolicy } from '../context/data-policy.ts';
 import type { Tx } from '../db/engine.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { fireForEvent } from '../triggers/fire.ts';
-import type { EventView } from '../triggers/match-event.ts';
+import type { EventFields, EventView } from '../triggers/match-event.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import type { InboundEvent } from './event.ts';
 import {
@@ -15,12 +15,7 @@ import {
   isLongEvent,
   type StorableEvent,
 } from './event-policy.ts';
-import {
-  type IntegrationEventRow,
-  insertEvent,
-  readEventByKey,
-  updateEventResult,
-} from './store.ts';
+import { type IntegrationEventRow, insertEvent, readEventByKey, updateEvent } from './store.ts';
 
 /** An event, and what the data policy of its workspace allows to be stored of it. */
 export interface ScreenedEvent {
@@ -94,15 +89,16 @@ export async function recordEvent(
     }));
     row.unmatched = JSON.stringify(unmatched);
   }
-  await updateEventResult(tx, row);
+  const { status, ignored_reason, context_item_id, unmatched: unmatchedText } = row;
+  await updateEvent(tx, row, { status, ignored_reason, context_item_id, unmatched: unmatchedText });
   return { row, isDuplicate: false, firings };
 }
 
-function rowOf(
+export function rowOf(
   tx: Tx,
   workspaceId: string,
   eventId: string,
-  { event, storable }: { event: InboundEvent; storable: StorableEvent },
+  { event, storable }: { event: InboundEvent; storable: EventFields },
 ): IntegrationEventRow {
   return {
     workspace_id: workspaceId,
@@ -131,16 +127,14 @@ function rowOf(
 
 /** The whole event as the sender sent it. It is matched against conditions and never stored. */
 function viewInbound(event: InboundEvent, row: IntegrationEventRow): EventView {
-  const { channel, source, type, title, content, actor, threadRef, sourceRef, data } = event;
-  const { extensions } = event;
-  const fields = { channel, source, type, title, content, actor, threadRef, sourceRef, data };
-  return { ...fields, extensions, ...rowFieldsOf(row) };
+  const { keyHash: _key, occurredAtMs: _time, ...fields } = event;
+  return { ...fields, ...rowFieldsOf(row) };
 }
 
 /** The event as the data policy allows it to be stored. */
 function viewStorable(storable: StorableEvent, row: IntegrationEventRow): EventView {
-  const { truncated: _unused, ...fields } = storable;
-  return { ...fields, channel: row.channel, ...rowFieldsOf(row) };
+  const { truncated: _truncated, ...fields } = storable;
+  return { ...fields, ...rowFieldsOf(row) };
 }
 
 /** An event of the ledger, as it was stored. */

@@ -8,7 +8,7 @@ import { fireForEvent } from '../triggers/fire.ts';
 import type { FiringRow } from '../triggers/store-firings.ts';
 import { requireEvent } from './read-events.ts';
 import { viewRecorded } from './record-event.ts';
-import { type IntegrationEventRow, updateReplay } from './store.ts';
+import { type IntegrationEventRow, updateEvent } from './store.ts';
 
 export interface Replay {
   replay: number;
@@ -47,7 +47,7 @@ export function replayEvent(
     const view = viewRecorded(row);
     const evaluation = { workspaceId, eventId, replay, matched: view, rendered: view };
     const { firings, unmatched } = await fireForEvent(deps, tx, evaluation);
-    await updateReplay(tx, { ...row, replays: replay, unmatched: JSON.stringify(unmatched) });
+    await updateEvent(tx, row, { replays: replay, unmatched: JSON.stringify(unmatched) });
     await appendAudit(tx, {
       workspaceId,
       actor: principal.principalId,

@@ -40,11 +40,10 @@ function bindLedgerRoutes(api: Api, deps: HubDeps): void {
   const { integrationEvents } = endpoints;
   const { reader } = deps.database;
   api.bind(integrationEvents.list, async (input) => {
-    const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'integrationEvent');
     const page = await readPage(
-      { limit, before },
-      (piece) => listEvents(reader, workspaceId, input, piece),
+      { limit: input.limit, before },
+      (piece) => listEvents(reader, input, piece),
       (row) => row.event_id,
     );
     return { events: page.items.map(presentEventHead), nextCursor: page.nextCursor };

@@ -7,11 +7,11 @@ import { requireAct } from '../access/require-act.ts';
 import { appendAudit } from '../audit/append.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
+import { insertRow } from '../db/row-write.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { drawToken, hashToken } from '../tokens/store.ts';
 import {
   type IntegrationSecretRow,
-  insertIntegrationSecret,
   listIntegrationSecrets,
   markIntegrationSecretRevoked,
 } from './store-secrets.ts';
@@ -45,7 +45,7 @@ export function mintIntegrationSecret(
       last_used_at: null,
       revoked_at: null,
     };
-    await insertIntegrationSecret(tx, row);
+    insertRow(tx, 'integration_secrets', row);
     const entry = { workspaceId, actor: personId, action: 'integration-secret.mint' };
     await appendAudit(tx, { ...entry, subject: row.secret_id, data: { name } });
     return { secret, row };

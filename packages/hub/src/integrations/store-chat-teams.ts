@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, upsertRow } from '../db/row-write.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ChatTeamClaimsTable, ChatTeamsTable } from '../db/schema/integrations.ts';
 
@@ -32,23 +32,6 @@ export async function putChatTeam(tx: Tx, row: ChatTeamRow): Promise<boolean> {
     { verb: 'insert', table: 'chat_teams', about: { workspace_id: row.workspace_id } },
   );
   return changes > 0;
-}
-
-export async function deleteChatTeam(
-  tx: Tx,
-  workspaceId: string,
-  teamId: string,
-): Promise<boolean> {
-  const changes = await deleteRows(tx, 'chat_teams', {
-    workspace_id: workspaceId,
-    team_id: teamId,
-  });
-  return changes > 0;
-}
-
-/** Adds the claim of a workspace on a team. It replaces the one before, with its code. */
-export async function putChatTeamClaim(tx: Tx, row: ChatTeamClaimRow): Promise<void> {
-  await upsertRow(tx, 'chat_team_claims', row, ['workspace_id', 'team_id']);
 }
 
 /** The claims of a workspace that can still be proved. */

@@ -1,13 +1,9 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, sql, updateRows } from '../db/row-write.ts';
+import { sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { IntegrationSecretsTable } from '../db/schema/integrations.ts';
 
 export type IntegrationSecretRow = IntegrationSecretsTable;
-
-export async function insertIntegrationSecret(tx: Tx, row: IntegrationSecretRow): Promise<void> {
-  insertRow(tx, 'integration_secrets', row);
-}
 
 /** The live secrets of a workspace, oldest first. */
 export function listIntegrationSecrets(

@@ -1,16 +1,12 @@
-import type { Reader, SqlValue, Tx } from '../db/engine.ts';
-import { deleteRows, insertNewRow, sql, updateRows } from '../db/row-write.ts';
-import { allColumns } from '../db/schema/columns.ts';
+import type { endpoints, RequestInput } from '@signalbox/contract';
+import { conditions } from '../db/conditions.ts';
+import type { Reader, Tx } from '../db/engine.ts';
+import { insertNewRow, sql, updateRows } from '../db/row-write.ts';
+import { allColumns, columnsWithout } from '../db/schema/columns.ts';
 import type { IntegrationEventsTable } from '../db/schema/integrations.ts';
 import { matchText } from '../db/text-hash.ts';
 
 export type IntegrationEventRow = IntegrationEventsTable;
-
-/** An event without its long fields, for lists. */
-export type IntegrationEventHead = Omit<
-  IntegrationEventRow,
-  'data' | 'extensions' | 'content' | 'unmatched'
->;
 
 /**
  * Inserts an event unless its key exists. Of concurrent deliveries one inserts it; the others wait
@@ -44,96 +40,44 @@ export function readEventByKey(
   );
 }
 
-/** Writes the status, context item and unmatched triggers of an event. */
-export async function updateEventResult(
+/** Writes some columns of an event. */
+export async function updateEvent(
   tx: Tx,
-  row: Pick<
-    IntegrationEventRow,
-    'workspace_id' | 'event_id' | 'status' | 'ignored_reason' | 'context_item_id' | 'unmatched'
-  >,
+  { workspace_id, event_id }: Pick<IntegrationEventRow, 'workspace_id' | 'event_id'>,
+  changes: Partial<IntegrationEventRow>,
 ): Promise<void> {
-  await updateRows(
-    tx,
-    'integration_events',
-    { workspace_id: row.workspace_id, event_id: row.event_id },
-    {
-      status: row.status,
-      ignored_reason: row.ignored_reason,
-      context_item_id: row.context_item_id,
-      unmatched: row.unmatched,
-    },
-  );
+  await updateRows(tx, 'integration_events', { workspace_id, event_id }, changes);
 }
 
-export async function updateReplay(
-  tx: Tx,
-  row: Pick<IntegrationEventRow, 'workspace_id' | 'event_id' | 'replays' | 'unmatched'>,
-): Promise<void> {
-  await updateRows(
-    tx,
-    'integration_events',
-    { workspace_id: row.workspace_id, event_id: row.event_id },
-    { replays: row.replays, unmatched: row.unmatched },
-  );
-}
-
-export interface EventFilter {
-  channel?: string | undefined;
-  status?: string | undefined;
-  source?: string | undefined;
-  type?: string | undefined;
-}
-
-const headColumns = [
-  'workspace_id',
-  'event_id',
-  'key_hash',
-  'channel',
-  'source',
-  'type',
-  'status',
-  'ignored_reason',
-  'context_item_id',
-  'occurred_at',
-  'received_at',
-  'replays',
-  'forgotten_at',
-  'title',
-  'actor',
-  'thread_ref',
-  'source_ref',
-] as const satisfies readonly (keyof IntegrationEventHead)[];
+/** An event without its long fields, for lists. */
+export type IntegrationEventHead = Omit<IntegrationEventRow, (typeof longColumns)[number]>;
+const longColumns = ['data', 'extensions', 'content', 'unmatched'] as const;
 
 /**
  * Newest first. One row more than `limit`, so that the caller sees whether there is a next page.
  */
 export function listEvents(
   reader: Reader,
-  workspaceId: string,
-  filter: EventFilter,
+  filter: RequestInput<typeof endpoints.integrationEvents.list.request>,
   page: { limit: number; before: string | null },
 ): Promise<IntegrationEventHead[]> {
-  const conditions = ['workspace_id = ?'];
-  const values: SqlValue[] = [workspaceId];
-  for (const name of ['channel', 'status', 'source', 'type'] as const) {
-    const value = filter[name];
-    if (value === undefined) continue;
-    conditions.push(`${name} = ?`);
-    values.push(value);
-  }
-  if (page.before !== null) {
-    conditions.push('event_id < ?');
-    values.push(page.before);
-  }
+  const given = conditions([
+    ['workspace_id = ?', filter.workspaceId],
+    ['channel = ?', filter.channel],
+    ['status = ?', filter.status],
+    ['source = ?', filter.source],
+    ['type = ?', filter.type],
+    ['event_id < ?', page.before],
+  ]);
   return reader.allSql<IntegrationEventHead>(
-    `SELECT ${headColumns.join(', ')} FROM integration_events
-     WHERE ${conditions.join(' AND ')} ORDER BY event_id DESC LIMIT ?`,
-    [...values, page.limit + 1],
+    `SELECT ${columnsWithout('integration_events', longColumns)} FROM integration_events
+     WHERE ${given.sql} ORDER BY event_id DESC LIMIT ?`,
+    [...given.values, page.limit + 1],
   );
 }
 
 /** The columns of an event whose content is deleted. */
-const contentDeleted = (tx: Tx) =>
+export const contentDeleted = (tx: Tx) =>
   ({
     title: null,
     actor: null,
@@ -194,8 +138,4 @@ export async function listOldEventIds(
     [age.workspaceId, age.beforeMs, age.limit],
   );
   return rows.map((row) => row.event_id);
-}
-
-export async function deleteEvent(tx: Tx, workspaceId: string, eventId: string): Promise<void> {
-  await deleteRows(tx, 'integration_events', { workspace_id: workspaceId, event_id: eventId });
 }

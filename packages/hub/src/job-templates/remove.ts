@@ -1,7 +1,7 @@
 import { appendAudit } from '../audit/append.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Database } from '../db/engine.ts';
-import { deleteTemplate } from './store.ts';
+import { deleteRows } from '../db/row-write.ts';
 
 /** Deletes a template, if there is one of this name. */
 export function removeTemplate(
@@ -10,7 +10,8 @@ export function removeTemplate(
   { workspaceId, name }: { workspaceId: string; name: string },
 ): Promise<void> {
   return database.write(workspaceId, async (tx) => {
-    if ((await deleteTemplate(tx, workspaceId, name)) === 0) return;
+    const template = { workspace_id: workspaceId, name };
+    if ((await deleteRows(tx, 'job_templates', template)) === 0) return;
     await appendAudit(tx, { workspaceId, actor, action: 'job-template.remove', subject: name });
   });
 }

@@ -8,8 +8,9 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Database } from '../db/engine.ts';
+import { upsertRow } from '../db/row-write.ts';
 import { requireRepository } from '../repositories/read.ts';
-import { countTemplates, hasTemplate, type TemplateRow, upsertTemplate } from './store.ts';
+import { countTemplates, hasTemplate, type TemplateRow } from './store.ts';
 
 type SaveInput = RequestInput<typeof endpoints.jobTemplates.save.request>;
 
@@ -39,7 +40,7 @@ export function saveTemplate(
       ...{ workspace_id: workspaceId, name, template_values: text, updated_at: tx.nowMs },
       ...{ updated_by: principalId, updated_by_name: displayName },
     };
-    await upsertTemplate(tx, row);
+    await upsertRow(tx, 'job_templates', row, ['workspace_id', 'name']);
     await appendAudit(tx, {
       ...{ workspaceId, actor: principalId, action: 'job-template.save', subject: name },
       data: { isNew },

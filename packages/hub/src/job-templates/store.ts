@@ -1,5 +1,4 @@
-import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, upsertRow } from '../db/row-write.ts';
+import type { Reader } from '../db/engine.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobTemplatesTable } from '../db/schema/job-templates.ts';
 
@@ -31,12 +30,4 @@ export async function countTemplates(reader: Reader, workspaceId: string): Promi
     [workspaceId],
   );
   return row?.count ?? 0;
-}
-
-export function upsertTemplate(tx: Tx, row: TemplateRow): Promise<void> {
-  return upsertRow(tx, 'job_templates', row, ['workspace_id', 'name']);
-}
-
-export function deleteTemplate(tx: Tx, workspaceId: string, name: string): Promise<number> {
-  return deleteRows(tx, 'job_templates', { workspace_id: workspaceId, name });
 }

@@ -1,4 +1,10 @@
-import { Activity, type endpoints, type JobLogEntry, type RequestInput } from '@signalbox/contract';
+import {
+  Activity,
+  type AnswerOf,
+  type endpoints,
+  type JobLogEntry,
+  type RequestInput,
+} from '@signalbox/contract';
 import { compileLater } from '../base/compile-later.ts';
 import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
@@ -10,15 +16,10 @@ import { requireEntryOfAgent } from './require-job.ts';
 const activitySchema = compileLater(Activity);
 
 type AppendInput = RequestInput<typeof endpoints.jobEvents.append.request>;
+type AppendAnswer = AnswerOf<typeof endpoints.jobEvents.append>;
 
 /** The stream of entries that a job token appends, so that they do not pass as the agent's. */
 const TOOL_STREAM = 'tool';
-
-interface AppendAnswer {
-  appended: number;
-  lastLogSeq: number;
-  cancelRequested?: true;
-}
 
 /**
  * Appends output to the timeline. Skips entries that are already there, so a repeated call is

@@ -26,17 +26,9 @@ export function changeJobs(
 ): Promise<{ results: BulkResult[]; idempotent?: boolean }> {
   const act = actionOf(deps, principal, input);
   requireEachOnce(input.jobs);
-  const { idempotencyKey: key, ...body } = input;
   const { workspaceId } = input;
-  const call = {
-    workspaceId,
-    principalId: principal.principalId,
-    operation: 'jobsBulk',
-    key,
-    body,
-  };
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
+    answerOnce(tx, { operation: 'jobsBulk', principal, input }, async () => {
       const results: BulkResult[] = [];
       for (const job of input.jobs) results.push(await changeJob(tx, workspaceId, job, act));
       return { results };

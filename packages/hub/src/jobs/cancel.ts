@@ -7,7 +7,7 @@ import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentJob } from './present.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import { updateJobWait } from './store.ts';
+import { updateJob } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
 
 /**
@@ -51,7 +51,9 @@ export async function cancelRecord(
   const changed = await deps.queue.cancel(tx, entry);
   const isCanceled = changed.status === 'canceled';
   if (isCanceled) {
-    if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
+    if (row.waiting_on_uncertainty_id !== null) {
+      await updateJob(tx, row, { waiting_on_uncertainty_id: null });
+    }
     recordJobEvent(tx, changed, {
       ...{ kind: 'canceled', agentId: null, message: reason },
       data: { by: actor, byName: displayName },

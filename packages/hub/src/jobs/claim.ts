@@ -1,10 +1,5 @@
 import { createHmac } from 'node:crypto';
-import {
-  type endpoints,
-  formatToken,
-  type RequestInput,
-  type ResponseOf,
-} from '@signalbox/contract';
+import { type AnswerOf, type endpoints, formatToken, type RequestInput } from '@signalbox/contract';
 import { capabilitiesOf } from '../agents/present.ts';
 import { findAgentRefusal, requireClaimant } from '../agents/require-agent.ts';
 import type { AgentRow } from '../agents/store.ts';
@@ -29,7 +24,7 @@ import { readJob } from './store.ts';
 import { recordClaim } from './store-events.ts';
 
 type ClaimInput = RequestInput<typeof endpoints.jobs.claimNext.request>;
-type ClaimAnswer = Omit<ResponseOf<typeof endpoints.jobs.claimNext>, 'ok'>;
+type ClaimAnswer = AnswerOf<typeof endpoints.jobs.claimNext>;
 type EmptyReason = NonNullable<ClaimAnswer['reason']>;
 type Refusal = Pick<ClaimAnswer, 'commands'> & { reason: EmptyReason };
 

@@ -1,6 +1,7 @@
-import type { ChildJob, endpoints, RequestInput, ResponseOf, Usage } from '@signalbox/contract';
+import type { AnswerOf, ChildJob, endpoints, RequestInput, Usage } from '@signalbox/contract';
 import type { RequestContext } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { sendUpdate } from '../db/row-write.ts';
 import { shortHashJson } from '../idempotency/answer-once.ts';
 import type { Entry } from '../queue/entry.ts';
 import { completeLease } from '../queue/leased-work.ts';
@@ -19,20 +20,14 @@ import { findPreference } from './preference.ts';
 import { presentJob } from './present.ts';
 import { checkLanding, recordLanding } from './record-landing.ts';
 import { findJob, type JobRecord, requireJobOfAgent } from './require-job.ts';
-import {
-  type JobResult,
-  type JobRow,
-  noResult,
-  updateCompletionAnswer,
-  updateJobOutcome,
-} from './store.ts';
+import { type JobResult, type JobRow, noResult, updateJobOutcome } from './store.ts';
 import { countOutcomes, hasClaimed, hasLateEvidence, recordJobEvent } from './store-events.ts';
 import { recordDelivered } from './take-messages.ts';
 
 const TOOL_NAME_CHARS_MAX = 64;
 
 type CompleteInput = RequestInput<typeof endpoints.jobs.complete.request>;
-type CompleteAnswer = Omit<ResponseOf<typeof endpoints.jobs.complete>, 'ok'>;
+type CompleteAnswer = AnswerOf<typeof endpoints.jobs.complete>;
 type CompleteResult = CompleteAnswer['result'];
 
 /**
@@ -157,7 +152,9 @@ async function acceptCompletion(
   // Its status is that after the hooks.
   const result = { ...plainResult(input), status: job.entry.status, spawnedJobIds };
   if (result.status !== input.outcome || spawnedJobIds.length > 0) {
-    updateCompletionAnswer(tx, job.row, JSON.stringify(result));
+    const { workspace_id, job_id } = job.row;
+    const answer = JSON.stringify(result);
+    sendUpdate(tx, 'jobs', { workspace_id, job_id }, { completion_answer: answer });
   }
   return { result, job: presentJob(job.entry, job.row) };
 }

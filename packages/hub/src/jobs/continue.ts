@@ -1,4 +1,5 @@
 import {
+  type AnswerOf,
   type Attachment,
   type endpoints,
   JOB_MESSAGES_MAX,
@@ -11,6 +12,7 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow, updateRows } from '../db/row-write.ts';
 import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { HookDeps } from '../start/hooks.ts';
@@ -23,22 +25,9 @@ import { reopenWork } from './reopen-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import type { JobRow } from './store.ts';
-import {
-  insertMessage,
-  listMessages,
-  listQueued,
-  updateMessageCount,
-  updateNextJob,
-} from './store-rounds.ts';
+import { listMessages, listQueued, updateMessageCount } from './store-rounds.ts';
 
 type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
-interface ContinueAnswer {
-  job: Job;
-  delivery: 'round' | 'message';
-  message?: JobMessage;
-  takesMessages?: true;
-}
-
 /**
  * Enqueues the next round of a job that is done or failed, with its messages that are in no round
  * yet. A job that has not ended gets a message.
@@ -50,12 +39,10 @@ export function continueJob(
   deps: HubDeps,
   principal: Principal,
   input: ContinueInput,
-): Promise<ContinueAnswer & { idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
+): Promise<AnswerOf<typeof endpoints.jobs.continue>> {
   const { workspaceId } = input;
-  const { principalId } = principal;
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation: 'jobsContinue', key, body }, async () => {
+    answerOnce(tx, { operation: 'jobsContinue', principal, input }, async () => {
       const record = await requireJob(tx, workspaceId, input.jobId);
       const { status } = record.entry;
       if (status === 'canceled') {
@@ -74,11 +61,10 @@ export function continueJob(
       }
       const { entry, row } = await addRound(deps, tx, record, author, input);
       const data = { round: row.round, jobId: row.job_id };
-      const action = 'job.continue';
       await appendAudit(tx, {
         workspaceId,
-        actor: principalId,
-        action,
+        actor: principal.principalId,
+        action: 'job.continue',
         subject: input.jobId,
         data,
       });
@@ -125,7 +111,7 @@ async function addMessage(
     next_job_id: null,
   };
   const changed = { ...row, message_count: message.number };
-  insertMessage(tx, message);
+  insertRow(tx, 'job_messages', message);
   await updateMessageCount(tx, changed);
   return { row: changed, message: presentMessage(message) };
 }
@@ -211,7 +197,10 @@ async function addRound(
     const key = { workspaceId, jobId: job_id, workJobId: work_job_id ?? job_id };
     await deps.hooks.sendComments(tx, key, comments);
   }
-  await updateNextJob(tx, queued, added.row.job_id);
+  for (const { number } of queued) {
+    const key = { workspace_id: workspaceId, job_id: jobId, number };
+    await updateRows(tx, 'job_messages', key, { next_job_id: added.row.job_id });
+  }
   // An update that changes nothing: the page of this job hears that another round continues it.
   await updateMessageCount(tx, row);
   return added;

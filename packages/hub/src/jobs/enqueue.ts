@@ -1,7 +1,15 @@
-import type { ChildJob, endpoints, Job, RequestInput, Variant } from '@signalbox/contract';
+import type {
+  AnswerOf,
+  ChildJob,
+  endpoints,
+  Job,
+  RequestInput,
+  Variant,
+} from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import { type Principal, serviceName } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { needsOf, toolAsked } from '../queue/matching.ts';
 import type { EntryDraft } from '../queue/queue.ts';
@@ -16,7 +24,7 @@ import { presentJob } from './present.ts';
 import type { JobRecord } from './require-job.ts';
 import { requirementsFor } from './retry.ts';
 import { requireReviewed } from './reviewed-job.ts';
-import { insertJob, type JobRow, readJob } from './store.ts';
+import { type JobRow, readJob } from './store.ts';
 import { recordFirstJobEvent } from './store-events.ts';
 import { updateMessageCount } from './store-rounds.ts';
 import { storedTitleOf } from './title.ts';
@@ -42,16 +50,14 @@ export function enqueueJob(
   deps: HubDeps,
   principal: Principal,
   input: EnqueueInput,
-): Promise<{ jobId: string; job: Job; variantJobIds?: string[]; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
-  const { workspaceId } = input;
+): Promise<AnswerOf<typeof endpoints.jobs.enqueue>> {
+  const { workspaceId, idempotencyKey: key } = input;
   const keys = [
     ...(key === undefined ? [] : [`enqueue ${key}`]),
     ...[input.reviewsJobId, jobOfBase(input)].filter((id) => id !== null && id !== undefined),
   ];
   return deps.database.writeConcurrent({ workspaceId, keys }, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation: 'jobsEnqueue', key, body }, async () => {
+    answerOnce(tx, { operation: 'jobsEnqueue', principal, input }, async () => {
       const { variants = [], ...draft } = input;
       if (variants.length > 0) return addVariants(deps, tx, creatorOf(principal), draft, variants);
       const { entry, row } = await addJob(deps, tx, creatorOf(principal), draft);
@@ -159,7 +165,7 @@ export async function addJob(
     ...entryOf(jobId, { ...draft, dependsOn }),
     preference: source === null ? preference : await findPreference(tx, source),
   });
-  insertJob(tx, row);
+  insertRow(tx, 'jobs', row);
   // An update that changes nothing: the page of the work hears of its review.
   if (reviewed !== null) await updateMessageCount(tx, reviewed.row);
   recordFirstJobEvent(tx, entry, { kind: 'enqueued', data: origin ?? null });

@@ -33,11 +33,9 @@ export function landWork(
   principal: Principal,
   input: LandInput,
 ): Promise<{ work: Work; job: Job; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
   const { workspaceId, jobId } = input;
-  const { principalId } = principal;
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, { workspaceId, principalId, operation: 'worksLand', key, body }, async () => {
+    answerOnce(tx, { operation: 'worksLand', principal, input }, async () => {
       const found = await requireWork(deps, tx, workspaceId, jobId);
       const { entry, row } = await findOrAddLanding(deps, tx, principal, found, jobId);
       const work = await announceWork(deps, tx, found);

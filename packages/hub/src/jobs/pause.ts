@@ -5,13 +5,13 @@ import { assert } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { requireRepository } from '../repositories/read.ts';
-import { listPausedRepositories, updateRepositoryPause } from '../repositories/store.ts';
+import { listPausedRepositories, updateRepository } from '../repositories/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import {
   notPaused,
   type PauseColumns,
   readWorkspace,
-  updateWorkspacePause,
+  updateWorkspace,
 } from '../workspaces/store.ts';
 
 /** Paused repositories that are listed; the contract has the same limit. */
@@ -30,11 +30,11 @@ interface PauseInput {
 export function pauseQueue(deps: HubDeps, principal: Principal, input: PauseInput): Promise<void> {
   const { workspaceId, reason } = input;
   return deps.database.write(workspaceId, async (tx) => {
-    await changePause(tx, input, (known) =>
-      known.queue_paused_at !== null && reason === undefined
-        ? known
+    await changePause(tx, input, ({ queue_paused_at }) =>
+      queue_paused_at !== null && reason === undefined
+        ? { queue_paused_at }
         : {
-            queue_paused_at: known.queue_paused_at ?? tx.nowMs,
+            queue_paused_at: queue_paused_at ?? tx.nowMs,
             queue_paused_by: principal.displayName,
             queue_pause_reason: reason ?? null,
           },
@@ -79,16 +79,16 @@ function presentPause(row: PauseColumns, repoId: string | null): QueuePause | nu
 async function changePause(
   tx: Tx,
   { workspaceId, repoId }: PauseInput,
-  change: (known: PauseColumns) => PauseColumns,
+  change: (known: PauseColumns) => Partial<PauseColumns>,
 ): Promise<void> {
   if (repoId !== undefined) {
     const repository = await requireRepository(tx, workspaceId, repoId);
-    await updateRepositoryPause(tx, repository, change(repository));
+    await updateRepository(tx, repository, change(repository));
     return;
   }
   const workspace = await readWorkspace(tx, workspaceId);
   assert(workspace !== undefined, 'the workspace of a request exists');
-  await updateWorkspacePause(tx, workspaceId, change(workspace));
+  await updateWorkspace(tx, workspaceId, change(workspace));
 }
 
 async function auditPause(tx: Tx, principal: Principal, action: string, input: PauseInput) {

@@ -19,8 +19,8 @@ import { titleOf, titleOfRow } from './title.ts';
 type CreatorColumns = Pick<JobRow, 'created_by' | 'created_by_name'>;
 
 /** Parses a JSON column, whose value passed the contract's schema when it was written. */
-function parseColumn<T>(text: string | null): T | null {
-  return text === null ? null : (JSON.parse(text) as T);
+export function parseColumn<T>(text: string | null | undefined): T | null {
+  return text == null ? null : (JSON.parse(text) as T);
 }
 
 function creatorOfRow({ created_by: id, created_by_name: name }: CreatorColumns): Job['createdBy'] {

@@ -1,4 +1,4 @@
-import type { ActivityItem, endpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { ActivityItem, AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
 import { PieceSizes } from '../http/paging.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -14,7 +14,7 @@ import { requireLog } from './walk-log.ts';
 export async function readActivity(
   { database: { reader } }: HubDeps,
   input: RequestInput<typeof endpoints.jobs.activity.request>,
-): Promise<Omit<ResponseOf<typeof endpoints.jobs.activity>, 'ok'>> {
+): Promise<AnswerOf<typeof endpoints.jobs.activity>> {
   const { after, limit } = input;
   const ref = await requireLog(reader, input);
   // In pieces, since a thousand items may be tens of megabytes.

@@ -1,9 +1,9 @@
 import {
+  type AnswerOf,
   type endpoints,
   LOG_ATTEMPTS_MAX,
   LOG_LINE_CHARS_MAX,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
@@ -22,7 +22,7 @@ import {
 import { type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 
 type LogInput = RequestInput<typeof endpoints.jobs.log.request>;
-type LogAnswer = Omit<ResponseOf<typeof endpoints.jobs.log>, 'ok'>;
+type LogAnswer = AnswerOf<typeof endpoints.jobs.log>;
 type LogLine = LogAnswer['lines'][number];
 
 /** A page ends after this many characters of text, however many lines were asked for. */

@@ -3,6 +3,7 @@ import { ROUNDS_LISTED_MAX } from '@signalbox/contract';
 import type { Reader } from '../db/engine.ts';
 import { asObject } from '../queue/matching.ts';
 import type { HookDeps } from '../start/hooks.ts';
+import { parseColumn } from './present.ts';
 import type { JobRow } from './store.ts';
 import { type RoundRow, readRounds } from './store-rounds.ts';
 import { readWholeJob, type WholeJob } from './store-whole.ts';
@@ -58,7 +59,7 @@ export async function readWork(
   const { commitSha, verdict } = resultOf(latest);
   const ended = latest.work_ended;
   const inReview = ended === null && open === undefined && commitSha !== null;
-  const told = parse<Work['approval']>(row?.approval);
+  const told = parseColumn<Work['approval']>(row?.approval);
   const isOfLatest = told?.jobId === latest.job_id && told.commitSha === commitSha;
   const work: Work = {
     ...{ workJobId, state: ended ?? (inReview ? 'in_review' : 'open') },
@@ -66,14 +67,9 @@ export async function readWork(
     approval: isOfLatest ? told : null,
     missing: inReview ? await listMissing({ hooks }, reader, latest) : [],
     landing: await readLanding(reader, workspaceId, row),
-    landed: parse<Work['landed']>(row?.landed),
+    landed: parseColumn<Work['landed']>(row?.landed),
   };
   return { work, latest, unended: open };
-}
-
-/** Parses a JSON column, whose value passed the contract's schema when it was written. */
-function parse<T>(text: string | null | undefined): T | null {
-  return text == null ? null : (JSON.parse(text) as T);
 }
 
 function evidenceOf({ evidence }: JobRow): Record<string, unknown> {
@@ -131,7 +127,7 @@ async function readLanding(
   if (row?.landing_job_id == null) return null;
   const job = await readWholeJob(reader, workspaceId, row.landing_job_id);
   if (job === undefined) return null;
-  const conflicts = parse<NonNullable<Work['landing']>['conflicts']>(row.landing_conflicts);
+  const conflicts = parseColumn<NonNullable<Work['landing']>['conflicts']>(row.landing_conflicts);
   return { jobId: job.job_id, status: job.status, conflicts, reason: reasonOf(job) };
 }
 

@@ -1,20 +1,16 @@
 import {
-  type ChangesPlace,
+  type AnswerOf,
   type endpoints,
-  type Job,
   type JobCounts,
   type JobEvent,
-  type JobMessage,
   type JobReview,
   type JobRound,
   type JobStatus,
-  type JobVariant,
   jobStatuses,
   type ListedJob,
   REVIEWS_LISTED_MAX,
   type RequestInput,
   ROUNDS_LISTED_MAX,
-  type WaitingFor,
   type Work,
 } from '@signalbox/contract';
 import { findChangesPlace, presentPlace } from '../agents/patch-requests.ts';
@@ -48,6 +44,7 @@ import { explainPage, type PendingRow } from './waiting-reasons.ts';
 
 type ListInput = RequestInput<typeof endpoints.jobs.list.request>;
 type CountInput = RequestInput<typeof endpoints.jobs.counts.request>;
+type JobView = AnswerOf<typeof endpoints.jobs.get>;
 
 /** Jobs whose logs are searched for one page of a list. */
 const LOGS_MAX = 200;
@@ -186,19 +183,6 @@ function filterOf(
     fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
     untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),
   };
-}
-
-export interface JobView {
-  job: Job;
-  queuePosition: number | null;
-  waitingFor: WaitingFor | null;
-  rounds?: JobRound[];
-  variants?: JobVariant[];
-  work?: Work;
-  changesPlace?: ChangesPlace;
-  reviews?: JobReview[];
-  messages?: JobMessage[];
-  takesMessages?: true;
 }
 
 /** The job that a request names. */

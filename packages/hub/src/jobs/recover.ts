@@ -2,7 +2,7 @@ import { nullableTimestampOf } from '../base/clock.ts';
 import type { Tx } from '../db/engine.ts';
 import type { LostLease } from '../queue/queue.ts';
 import { type HookDeps, runHooks } from '../start/hooks.ts';
-import { updateJobVerdict } from './store.ts';
+import { updateJob } from './store.ts';
 import { type JobEventDraft, recordJobEvent } from './store-events.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function recordLostLease(
     retryable: false,
     summary: `All ${lost.attempts_max} attempts lost their lease or failed.`,
   };
-  await updateJobVerdict(
+  await updateJob(
     tx,
     { workspace_id: workspaceId, job_id: jobId },
     { outcome: 'failed', outcome_reason: JSON.stringify(reason), message: reason.summary },

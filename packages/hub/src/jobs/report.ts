@@ -1,12 +1,12 @@
 import {
   type AgentCommand,
+  type AnswerOf,
   type ErrorCode,
   endpoints,
   JOB_LOG_ENTRIES_MAX,
   type OutputResult,
   type RenewalResult,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { listCommands, storedCapabilities, writeHeartbeat } from '../agents/heartbeat.ts';
 import { requireAgent } from '../agents/require-agent.ts';
@@ -19,7 +19,7 @@ import { appendWithin } from './append-log.ts';
 import { renewJobWithin } from './renew.ts';
 
 type ReportInput = RequestInput<typeof endpoints.agents.report.request>;
-type ReportAnswer = Omit<ResponseOf<typeof endpoints.agents.report>, 'ok'>;
+type ReportAnswer = AnswerOf<typeof endpoints.agents.report>;
 /** Validation has filled in the defaults of each item; RequestInput says so of the top only. */
 type Heartbeat = Omit<RequestInput<typeof endpoints.agents.heartbeat.request>, 'workspaceId'>;
 type Renewal = Omit<

@@ -11,13 +11,7 @@ import { presentJob } from './present.ts';
 import { refuseContinued } from './refuse-continued.ts';
 import { reopenWork } from './reopen-work.ts';
 import { type JobRecord, requireJob } from './require-job.ts';
-import {
-  noResult,
-  updateJobOutcome,
-  updateJobPrompt,
-  updateJobRequirements,
-  updateJobWait,
-} from './store.ts';
+import { noResult, updateJob, updateJobOutcome } from './store.ts';
 import { recordJobEvent } from './store-events.ts';
 import { storedTitleOf } from './title.ts';
 
@@ -86,9 +80,9 @@ export async function retryRecord(
     },
   });
   if (isEdited) {
-    pending.row.prompt = prompt;
-    pending.row.title = storedTitleOf(prompt);
-    await updateJobPrompt(tx, pending.row);
+    const set = { prompt, title: storedTitleOf(prompt) };
+    Object.assign(pending.row, set);
+    await updateJob(tx, pending.row, set);
   }
   const data = {
     ...(reason === undefined ? {} : { reason }),
@@ -119,11 +113,9 @@ async function changeTool(
     ...{ queue: 'jobs' as const, repoId: row.repo_id, kind },
     requirements: JSON.stringify(needsOf(kind, requirements)),
   };
-  const moved = {
-    entry: await queue.changeLane(tx, entry, lane),
-    row: { ...row, requirements: JSON.stringify(requirements), ...toolAsked(requirements) },
-  };
-  await updateJobRequirements(tx, moved.row);
+  const set = { requirements: JSON.stringify(requirements), ...toolAsked(requirements) };
+  const moved = { entry: await queue.changeLane(tx, entry, lane), row: { ...row, ...set } };
+  await updateJob(tx, row, set);
   return moved;
 }
 
@@ -181,7 +173,9 @@ export async function requeueJob(
     waiting_on_uncertainty_id: null,
   };
   updateJobOutcome(tx, cleared);
-  if (row.waiting_on_uncertainty_id !== null) await updateJobWait(tx, row, null);
+  if (row.waiting_on_uncertainty_id !== null) {
+    await updateJob(tx, row, { waiting_on_uncertainty_id: null });
+  }
   recordJobEvent(tx, pending, { kind: 'enqueued', agentId: null, message, data });
   return { entry: pending, row: cleared };
 }

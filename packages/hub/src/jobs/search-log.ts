@@ -1,8 +1,8 @@
 import {
+  type AnswerOf,
   type endpoints,
   LOG_EXCERPT_CHARS_MAX,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import type { RequestContext } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
@@ -11,7 +11,7 @@ import { findMarkBeforeLine, readLogText } from './store-log.ts';
 import { findLog, joinSegments, type ReadLogRef, requireLog, walkLog } from './walk-log.ts';
 
 type SearchInput = RequestInput<typeof endpoints.jobs.searchLog.request>;
-type SearchAnswer = Omit<ResponseOf<typeof endpoints.jobs.searchLog>, 'ok'>;
+type SearchAnswer = AnswerOf<typeof endpoints.jobs.searchLog>;
 type LogMatch = SearchAnswer['matches'][number];
 
 /** Text that one call reads at most, less than a second's work; the caller continues. */

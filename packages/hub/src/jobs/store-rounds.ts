@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobMessagesTable } from '../db/schema/jobs.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -63,42 +63,11 @@ export async function listQueued(
   return messages.filter((one) => one.delivered_at === null && one.next_job_id === null);
 }
 
-export function insertMessage(tx: Tx, message: JobMessagesTable): void {
-  insertRow(tx, 'job_messages', message);
-}
-
-/** Writes which round has these messages in its prompt. */
-export async function updateNextJob(
-  tx: Tx,
-  messages: readonly JobMessagesTable[],
-  next_job_id: string,
-): Promise<void> {
-  for (const { workspace_id, job_id, number } of messages) {
-    await updateRows(tx, 'job_messages', { workspace_id, job_id, number }, { next_job_id });
-  }
-}
-
-/** Writes when the tool of the job got a message; null: it does not have it. */
-export async function updateDelivered(
-  tx: Tx,
-  { workspace_id, job_id, number }: JobMessagesTable,
-  delivered_at: number | null,
-): Promise<void> {
-  await updateRows(tx, 'job_messages', { workspace_id, job_id, number }, { delivered_at });
-}
-
 export async function updateMessageCount(
   tx: Tx,
   { workspace_id, job_id, message_count }: JobRow,
 ): Promise<void> {
   await updateRows(tx, 'jobs', { workspace_id, job_id }, { message_count });
-}
-
-export async function updateMessagesGeneration(
-  tx: Tx,
-  { workspace_id, job_id, messages_generation }: JobRow,
-): Promise<void> {
-  await updateRows(tx, 'jobs', { workspace_id, job_id }, { messages_generation });
 }
 
 export type VariantRow = Pick<
@@ -123,12 +92,4 @@ export function readVariantJobs(
      WHERE j.workspace_id = ? AND j.variant_of = ? ORDER BY j.job_id`,
     [workspaceId, variantOf],
   );
-}
-
-export async function updateVariantChosen(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'variant_chosen'>,
-): Promise<void> {
-  const { workspace_id, job_id, variant_chosen } = row;
-  await updateRows(tx, 'jobs', { workspace_id, job_id }, { variant_chosen });
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sendUpdate, updateRows } from '../db/row-write.ts';
+import { deleteRows, sendUpdate, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { JobsTable } from '../db/schema/jobs.ts';
 
@@ -8,10 +8,6 @@ export type JobRow = JobsTable;
 /** The job's primary key. */
 function keyOf({ workspace_id, job_id }: Pick<JobRow, 'workspace_id' | 'job_id'>) {
   return { workspace_id, job_id };
-}
-
-export function insertJob(tx: Tx, row: JobRow): void {
-  insertRow(tx, 'jobs', row);
 }
 
 export function readJob(
@@ -93,69 +89,13 @@ export function updateJobOutcome(tx: Tx, row: JobRow): void {
   });
 }
 
-/** Replaces the evidence of a job that has ended: its agent has shared more of its result. */
-export async function updateJobEvidence(
+/** Writes some columns of a job. */
+export async function updateJob(
   tx: Tx,
   row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  evidence: string,
+  changes: Partial<JobRow>,
 ): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), { evidence });
-}
-
-/** Replaces the requirements, with the tool and the model that they name. */
-export async function updateJobRequirements(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'requirements' | 'tool' | 'model'>,
-): Promise<void> {
-  const { requirements, tool, model } = row;
-  await updateRows(tx, 'jobs', keyOf(row), { requirements, tool, model });
-}
-
-/** Replaces the work instruction, and the title that is cut from it. */
-export async function updateJobPrompt(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'prompt' | 'title'>,
-): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), { prompt: row.prompt, title: row.title });
-}
-
-/** Writes the answer that a replay of the accepted completion gets. */
-export function updateCompletionAnswer(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  answer: string,
-): void {
-  sendUpdate(tx, 'jobs', keyOf(row), { completion_answer: answer });
-}
-
-/** Writes an outcome that the hub decides, for example when no attempts remain. */
-export async function updateJobVerdict(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  values: Pick<JobRow, 'outcome' | 'outcome_reason' | 'message'>,
-): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), {
-    outcome: values.outcome,
-    outcome_reason: values.outcome_reason,
-    message: values.message,
-  });
-}
-
-/** Writes the answers that were handed to a job. */
-export async function updateJobDecisions(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id' | 'decisions'>,
-): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), { decisions: row.decisions });
-}
-
-/** Writes the open decision request that a blocked job waits on, or null. */
-export async function updateJobWait(
-  tx: Tx,
-  row: Pick<JobRow, 'workspace_id' | 'job_id'>,
-  uncertaintyId: string | null,
-): Promise<void> {
-  await updateRows(tx, 'jobs', keyOf(row), { waiting_on_uncertainty_id: uncertaintyId });
+  await updateRows(tx, 'jobs', keyOf(row), changes);
 }
 
 /** The jobs that some jobs depend on, as JSON arrays of ids; deleted jobs are left out. */

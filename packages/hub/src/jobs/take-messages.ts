@@ -1,13 +1,14 @@
 import type { endpoints, JobMessage, RequestInput } from '@signalbox/contract';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { updateRows } from '../db/row-write.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import { generationOf } from '../queue/states.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { presentMessage } from './present.ts';
 import { requireJobOfAgent } from './require-job.ts';
-import type { JobRow } from './store.ts';
-import { listMessages, updateDelivered, updateMessagesGeneration } from './store-rounds.ts';
+import { type JobRow, updateJob } from './store.ts';
+import { listMessages } from './store-rounds.ts';
 
 type TakeInput = RequestInput<typeof endpoints.jobs.takeMessages.request>;
 
@@ -28,7 +29,7 @@ export function takeMessages(
     requireClaim(entry, input);
     const messages_generation = generationOf(entry);
     if (row.messages_generation !== messages_generation) {
-      await updateMessagesGeneration(tx, { ...row, messages_generation });
+      await updateJob(tx, row, { messages_generation });
     }
     await recordDelivered(tx, row, delivered);
     if (row.message_count === 0) return [];
@@ -51,6 +52,7 @@ export async function recordDelivered(
     const { number, delivered_at, next_job_id } = message;
     const has = numbers.includes(number);
     if (next_job_id !== null || has === (delivered_at !== null)) continue;
-    await updateDelivered(tx, message, has ? tx.nowMs : null);
+    const set = { delivered_at: has ? tx.nowMs : null };
+    await updateRows(tx, 'job_messages', { workspace_id, job_id, number }, set);
   }
 }

@@ -15,16 +15,16 @@ import { asObject } from '../queue/matching.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { cancelRecord } from './cancel.ts';
 import { presentJob } from './present.ts';
+import { hasNotEnded, workIdOf } from './read-work.ts';
 import { requireJob } from './require-job.ts';
-import { readVariantJobs, updateVariantChosen, type VariantRow } from './store-rounds.ts';
+import { updateJob } from './store.ts';
+import { readVariantJobs, type VariantRow } from './store-rounds.ts';
 import { readWholeJobs, type WholeJob } from './store-whole.ts';
 
 type ChooseInput = RequestInput<typeof endpoints.jobs.chooseVariant.request>;
 
 /** The contract's limit for a file. */
 const LINES_MAX = 1_000_000_000;
-
-const hasEnded = (status: string) => ['done', 'failed', 'canceled'].includes(status);
 
 /**
  * Chooses a variant, and closes the others: what has not ended is canceled.
@@ -46,26 +46,21 @@ export function chooseVariant(
     }
     if (chosen.variant_chosen === null) {
       for (const row of await readVariantJobs(tx, workspaceId, chosen.variant_of)) {
-        const variant_chosen = workOf(row) === workOf(chosen) ? 1 : 0;
-        await updateVariantChosen(tx, { ...row, variant_chosen });
-        if (variant_chosen === 1 || hasEnded(row.status)) continue;
+        const variant_chosen = workIdOf(row) === workIdOf(chosen) ? 1 : 0;
+        await updateJob(tx, row, { variant_chosen });
+        if (variant_chosen === 1 || !hasNotEnded(row.status)) continue;
         const other = await requireJob(tx, workspaceId, row.job_id);
         await cancelRecord(deps, tx, principal, other, 'Another variant was chosen.');
       }
       await appendAudit(tx, {
         ...{ workspaceId, actor: principal.principalId, action: 'job.choose_variant' },
-        ...{ subject: workOf(chosen), data: {} },
+        ...{ subject: workIdOf(chosen), data: {} },
       });
     }
     const { entry, row } = await requireJob(tx, workspaceId, jobId);
     const variants = await listVariants(tx, workspaceId, chosen.variant_of);
     return { job: presentJob(entry, row), variants };
   });
-}
-
-/** The first job of a piece of work. */
-function workOf({ job_id, work_job_id }: Pick<VariantRow, 'job_id' | 'work_job_id'>): string {
-  return work_job_id ?? job_id;
 }
 
 /** Compares the variants of a work by the result of the latest round of each. */
@@ -75,7 +70,7 @@ export async function listVariants(
   variantOf: string,
 ): Promise<JobVariant[]> {
   const rows = await readVariantJobs(reader, workspaceId, variantOf);
-  const works = [...Map.groupBy(rows, workOf).entries()].map(([jobId, rounds]) => {
+  const works = [...Map.groupBy(rows, workIdOf).entries()].map(([jobId, rounds]) => {
     const newest = rounds.toSorted((one, other) => other.round - one.round);
     // A round that was canceled continues nothing.
     const latest = newest.find(({ status }) => status !== 'canceled') ?? newest[0];

@@ -12,7 +12,6 @@ import {
   ACCOUNTS_OF_ADDRESS_MAX,
   insertPerson,
   listPeopleByEmail,
-  markSessionRevoked,
   type PersonRow,
   readPerson,
 } from '../people/store.ts';
@@ -58,8 +57,10 @@ export async function acceptInvitation(
   const personId = invitee.kind === 'new' ? ids('person') : invitee.personId;
   return database.write([found.workspace_id, found.email, personId], async (tx) => {
     const person = await admitPerson(tx, found, personId, invitee);
-    const secret =
-      invitee.kind === 'signed-in' ? null : await startSession(deps, tx, person, session, origin);
+    const begun =
+      invitee.kind === 'signed-in'
+        ? null
+        : await beginSession(deps, tx, person.person_id, origin, session);
     await appendAudit(tx, {
       workspaceId: found.workspace_id,
       actor: person.person_id,
@@ -67,7 +68,7 @@ export async function acceptInvitation(
       subject: found.invitation_id,
       data: { role: found.role, invitedBy: found.created_by, address: origin.address },
     });
-    return { person, workspaceId: found.workspace_id, secret };
+    return { person, workspaceId: found.workspace_id, secret: begun?.secret ?? null };
   });
 }
 
@@ -179,16 +180,4 @@ async function admitPerson(
   const person = await readPerson(tx, personId);
   assert(person !== undefined, 'the person exists now');
   return person;
-}
-
-async function startSession(
-  deps: PeopleDeps,
-  tx: Tx,
-  person: PersonRow,
-  previous: Session,
-  origin: Request,
-): Promise<string> {
-  if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
-  const { secret } = await beginSession(deps, tx, person.person_id, origin);
-  return secret;
 }

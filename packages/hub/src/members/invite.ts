@@ -6,12 +6,13 @@ import { appendAudit } from '../audit/append.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { updateRows } from '../db/row-write.ts';
 import type { Role } from '../db/schema/tables.ts';
 import { drawLinkToken, hashLinkToken } from '../people/link-token.ts';
 import { foldEmail, listPeopleByEmail, type PersonRow } from '../people/store.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { addInviter, type InvitationWithInviter } from './read-invitations.ts';
-import { insertInvitation, revokeInvitationsOf } from './store.ts';
+import { insertInvitation } from './store.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.invitations.create.request>;
 
@@ -52,7 +53,9 @@ export async function createInvitation(
   const { workspaceId, role, createdBy } = draft;
   const email = foldEmail(draft.email);
   await refuseMember(tx, workspaceId, await listPeopleByEmail(tx, email));
-  const replaced = await revokeInvitationsOf(tx, workspaceId, email);
+  // Those that have expired, too.
+  const unused = { workspace_id: workspaceId, email, accepted_at: null, revoked_at: null };
+  const replaced = await updateRows(tx, 'invitations', unused, { revoked_at: tx.nowMs });
   const linkToken = drawLinkToken();
   const invitation = await insertInvitation(tx, {
     workspace_id: workspaceId,

@@ -1,8 +1,8 @@
 import {
+  type AnswerOf,
   type consoleEndpoints,
   type Invitation,
   type Member,
-  type ResponseOf,
   SERVICE_TOKENS_LISTED_MAX,
 } from '@signalbox/contract';
 
@@ -43,7 +43,7 @@ export function presentInvitation(row: InvitationWithInviter): Invitation {
 export function presentInvitationCheck({
   status,
   open,
-}: CheckedInvitation): Omit<ResponseOf<typeof consoleEndpoints.invitations.check>, 'ok'> {
+}: CheckedInvitation): AnswerOf<typeof consoleEndpoints.invitations.check> {
   if (open === null) return { status, invitation: null };
   const { email, role, invitedBy, expiresAt } = presentInvitation(open.invitation);
   const { workspaceName, accountExists } = open;

@@ -9,12 +9,7 @@ import type { Role } from '../db/schema/tables.ts';
 import type { HookDeps } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { refuseRoleBeyond } from './invite.ts';
-import {
-  listAllOpenInvitationsBy,
-  listOpenInvitationsBy,
-  markInvitationRevoked,
-  readOpenInvitation,
-} from './store.ts';
+import { listOpenInvitationsBy, markInvitationRevoked, readOpenInvitation } from './store.ts';
 
 type RevokeInput = RequestInput<typeof consoleEndpoints.invitations.revoke.request>;
 
@@ -73,7 +68,7 @@ export async function revokeInvitationsOfPerson(
   tx: Tx,
   { personId }: { personId: string },
 ): Promise<void> {
-  for (const invitation of await listAllOpenInvitationsBy(tx, personId, tx.nowMs)) {
+  for (const invitation of await listOpenInvitationsBy(tx, null, personId, tx.nowMs)) {
     const { workspace_id: workspaceId, invitation_id: invitationId, email, role } = invitation;
     await markInvitationRevoked(tx, workspaceId, invitationId);
     await appendAudit(tx, {

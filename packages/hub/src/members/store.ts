@@ -1,3 +1,4 @@
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
@@ -29,16 +30,15 @@ export function readInvitationByLink(
   );
 }
 
+const SELECT_OPEN = `SELECT ${allColumns.invitations} FROM invitations WHERE ${OPEN}`;
+
 /** Reads an open invitation by its link alone: the link determines the workspace. */
 export function readOpenInvitationByLink(
   reader: Reader,
   linkToken: string,
   nowMs: number,
 ): Promise<InvitationRow | undefined> {
-  return reader.firstSql<InvitationRow>(
-    `SELECT ${allColumns.invitations} FROM invitations WHERE link_hash = ? AND ${OPEN}`,
-    [hashLinkToken(linkToken), nowMs],
-  );
+  return reader.firstSql(`${SELECT_OPEN} AND link_hash = ?`, [nowMs, hashLinkToken(linkToken)]);
 }
 
 export function readOpenInvitation(
@@ -47,10 +47,11 @@ export function readOpenInvitation(
   invitationId: string,
   nowMs: number,
 ): Promise<InvitationRow | undefined> {
-  return reader.firstSql<InvitationRow>(
-    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND invitation_id = ? AND ${OPEN}`,
-    [workspaceId, invitationId, nowMs],
-  );
+  return reader.firstSql(`${SELECT_OPEN} AND workspace_id = ? AND invitation_id = ?`, [
+    nowMs,
+    workspaceId,
+    invitationId,
+  ]);
 }
 
 /** Newest first; one more than `limit`. */
@@ -60,38 +61,32 @@ export function listOpenInvitations(
   nowMs: number,
   page: { limit: number; before: string | null },
 ): Promise<InvitationRow[]> {
-  const isBefore = page.before === null ? '' : 'AND invitation_id < ?';
-  return reader.allSql<InvitationRow>(
-    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND ${OPEN} ${isBefore}
-     ORDER BY invitation_id DESC LIMIT ?`,
-    [workspaceId, nowMs, ...(page.before === null ? [] : [page.before]), page.limit + 1],
-  );
+  const given = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['invitation_id < ?', page.before],
+  ]);
+  return reader.allSql(`${SELECT_OPEN} AND ${given.sql} ORDER BY invitation_id DESC LIMIT ?`, [
+    nowMs,
+    ...given.values,
+    page.limit + 1,
+  ]);
 }
 
-/** The open invitations that a person has created in a workspace. */
+/** The open invitations that a person has created, in a workspace or in all (null). */
 export function listOpenInvitationsBy(
   reader: Reader,
-  workspaceId: string,
+  workspaceId: string | null,
   personId: string,
   nowMs: number,
 ): Promise<InvitationRow[]> {
-  return reader.allSql<InvitationRow>(
-    `SELECT ${allColumns.invitations} FROM invitations WHERE workspace_id = ? AND created_by = ? AND ${OPEN}`,
-    [workspaceId, personId, nowMs],
-  );
-}
-
-/** The open invitations that a person has created in any workspace. */
-export function listAllOpenInvitationsBy(
-  reader: Reader,
-  personId: string,
-  nowMs: number,
-): Promise<InvitationRow[]> {
-  return reader.allSql<InvitationRow>(
-    `SELECT ${allColumns.invitations} FROM invitations WHERE created_by = ? AND ${OPEN}
-     ORDER BY workspace_id, invitation_id`,
-    [personId, nowMs],
-  );
+  const given = conditions([
+    ['created_by = ?', personId],
+    ['workspace_id = ?', workspaceId],
+  ]);
+  return reader.allSql(`${SELECT_OPEN} AND ${given.sql} ORDER BY workspace_id, invitation_id`, [
+    nowMs,
+    ...given.values,
+  ]);
 }
 
 export async function markInvitationRevoked(
@@ -105,21 +100,6 @@ export async function markInvitationRevoked(
     { workspace_id: workspaceId, invitation_id: invitationId, accepted_at: null, revoked_at: null },
     { revoked_at: tx.nowMs },
   );
-}
-
-/** Revokes the unused invitations of an address, including expired ones. Returns how many. */
-export async function revokeInvitationsOf(
-  tx: Tx,
-  workspaceId: string,
-  email: string,
-): Promise<number> {
-  const changes = await updateRows(
-    tx,
-    'invitations',
-    { workspace_id: workspaceId, email, accepted_at: null, revoked_at: null },
-    { revoked_at: tx.nowMs },
-  );
-  return changes;
 }
 
 /** Marks an invitation as used. Returns false if it is no longer open. */

@@ -3,7 +3,7 @@ import { appendAccountAudit } from '../audit/append.ts';
 import { nullableTimestampOf, readTimestamp, timestampOf } from '../base/clock.ts';
 import { invalidField } from '../base/errors.ts';
 import { type Principal, personIdOf } from '../base/principal.ts';
-import { type PersonRow, updateAbsentUntil } from '../people/store.ts';
+import { type PersonRow, updatePerson } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { passQuestionsOn } from './turns.ts';
@@ -28,7 +28,7 @@ export async function setAbsence(
   }
   const personId = personIdOf(principal);
   await writeAccount(database, personId, async (tx) => {
-    await updateAbsentUntil(tx, personId, untilMs);
+    await updatePerson(tx, personId, { absent_until: untilMs });
     for (const { workspace_id } of await listMembershipsOfPerson(tx, personId)) {
       await passQuestionsOn(tx, workspace_id, personId);
     }

@@ -1,7 +1,7 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { type Principal, personIdOf } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { readPerson, updateDigestHours } from '../people/store.ts';
+import { readPerson, updatePerson } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import type { NotificationContent } from './content.ts';
@@ -27,7 +27,7 @@ export async function setDigest(
 ): Promise<number> {
   const personId = personIdOf(principal);
   await writeAccount(database, personId, async (tx) => {
-    await updateDigestHours(tx, personId, hours);
+    await updatePerson(tx, personId, { digest_hours: hours });
     await releaseHeld(tx, personId, 'digest');
     await appendAccountAudit(tx, personId, {
       ...{ action: 'person.set-digest', subject: personId, data: { hours } },

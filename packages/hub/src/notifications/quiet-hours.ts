@@ -2,7 +2,7 @@ import type { QuietHours } from '@signalbox/contract';
 import { appendAccountAudit } from '../audit/append.ts';
 import { invalidField } from '../base/errors.ts';
 import { type Principal, personIdOf } from '../base/principal.ts';
-import { type PersonRow, updateQuietHours } from '../people/store.ts';
+import { type PersonRow, updatePerson } from '../people/store.ts';
 import { writeAccount } from '../people/write-account.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { releaseHeld } from './store.ts';
@@ -30,7 +30,7 @@ export async function setQuietHours(
   const personId = personIdOf(principal);
   await writeAccount(database, personId, async (tx) => {
     const text = quietHours === null ? null : JSON.stringify(quietHours);
-    await updateQuietHours(tx, personId, text);
+    await updatePerson(tx, personId, { quiet_hours: text });
     await releaseHeld(tx, personId, 'quiet-hours');
     await appendAccountAudit(tx, personId, {
       ...{ action: 'person.set-quiet-hours', subject: personId, data: { ...quietHours } },

@@ -1,9 +1,9 @@
-import type { UncertaintyKind } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
 import { titleOfRow } from '../jobs/title.ts';
 import type { AfterCompletion, HookDeps, JobKey } from '../start/hooks.ts';
+import type { UncertaintyKey, UncertaintyRow } from '../uncertainties/store.ts';
 import type { NotificationContent } from './content.ts';
 import {
   addNotification,
@@ -24,26 +24,6 @@ const RECOMMENDED_CHARS_MAX = 200;
 
 type ChannelEvent = NotificationRow['event'];
 
-/** The part of a decision request that is told. */
-interface AskedDecision {
-  workspace_id: string;
-  repo_id: string | null;
-  run_id: string | null;
-  uncertainty_id: string;
-  job_id: string | null;
-  prompt: string;
-  requested_by: string | null;
-  kind: UncertaintyKind;
-  /** A level in words of the asker. */
-  impact: string;
-  deadline_at: number | null;
-  /** JSON array of options. */
-  options: string;
-  recommended_value: string | null;
-  /** JSON; null: no session of a person asks. */
-  session: string | null;
-}
-
 /**
  * Tells persons of a decision request, one turn after the other as long as it is not answered. Of
  * their own session, only that person is told. An `onDecisionRequested` hook.
@@ -51,7 +31,7 @@ interface AskedDecision {
 export async function notifyOfDecision(
   deps: HookDeps,
   tx: Tx,
-  asked: AskedDecision,
+  asked: UncertaintyRow,
 ): Promise<void> {
   const { workspace_id: workspaceId, uncertainty_id: subjectId, job_id: jobId } = asked;
   const channels = (await listChannels(tx, workspaceId)).filter(
@@ -81,7 +61,7 @@ export async function notifyOfDecision(
 }
 
 /** The label of the recommended answer, as the console shows it. */
-function recommendedOf({ options, recommended_value: value }: AskedDecision): string | null {
+function recommendedOf({ options, recommended_value: value }: UncertaintyRow): string | null {
   const known = (JSON.parse(options) as { value: string; label?: string }[]).find(
     (option) => option.value === value,
   );
@@ -96,7 +76,7 @@ function recommendedOf({ options, recommended_value: value }: AskedDecision): st
 export async function settleDecision(
   _deps: HookDeps,
   tx: Tx,
-  { workspace_id, uncertainty_id }: Pick<AskedDecision, 'workspace_id' | 'uncertainty_id'>,
+  { workspace_id, uncertainty_id }: UncertaintyKey,
 ): Promise<void> {
   const end = { state: 'settled' as const, failure: null };
   const subject = { workspace_id, subject_id: uncertainty_id };
@@ -108,7 +88,7 @@ export async function settleDecision(
 export async function editReopened(
   _deps: HookDeps,
   tx: Tx,
-  { workspace_id, uncertainty_id }: Pick<AskedDecision, 'workspace_id' | 'uncertainty_id'>,
+  { workspace_id, uncertainty_id }: UncertaintyKey,
 ): Promise<void> {
   await putEdits(tx, { workspace_id, subject_id: uncertainty_id });
 }
@@ -169,17 +149,17 @@ interface Told {
   content: NotificationContent;
 }
 
-function isRisky({ kind }: Pick<AskedDecision, 'kind'>): boolean {
+function isRisky({ kind }: Pick<UncertaintyRow, 'kind'>): boolean {
   return kind === 'approval' || kind === 'risk';
 }
 
 /** As for answering alike questions together, the asker says that the impact is low. */
-function isLowRisk(asked: Pick<AskedDecision, 'kind' | 'impact'>): boolean {
+function isLowRisk(asked: Pick<UncertaintyRow, 'kind' | 'impact'>): boolean {
   return asked.impact.trim().toLowerCase() === 'low' && !isRisky(asked);
 }
 
 /** Whether the person wants to be told of such questions by the channel. */
-function hearsOf({ questions }: ChannelRow, asked: Pick<AskedDecision, 'kind'>): boolean {
+function hearsOf({ questions }: ChannelRow, asked: Pick<UncertaintyRow, 'kind'>): boolean {
   return questions === 'all' || (questions === 'risky') === isRisky(asked);
 }
 

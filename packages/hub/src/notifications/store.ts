@@ -164,14 +164,6 @@ export async function listWaitingWithPerson(
   return rows.map(({ subject_id }) => subject_id);
 }
 
-/** Writes when it is the turn of a person, or that it is skipped, unless it was taken meanwhile. */
-export async function putTurn(tx: Tx, row: NotificationRow): Promise<void> {
-  const { workspace_id, notification_id, attempts, turn_at, state, due_at, failure } = row;
-  const { ended_at } = row;
-  const where = { workspace_id, notification_id, attempts, state: 'waiting' as const };
-  await updateRows(tx, 'notifications', where, { turn_at, state, due_at, failure, ended_at });
-}
-
 /**
  * Takes a notification for one attempt; until `untilMs` no other hub sends it.
  *
@@ -340,17 +332,6 @@ export function endSeen(
   const where = { workspace_id, subject_id, channel_id, ...due, also };
   const end = { state: 'seen' as const, due_at: null, failure: null, ended_at: tx.nowMs };
   return updateRows(tx, 'notifications', where, end);
-}
-
-export async function putVisiblePage(tx: Tx, row: VisiblePagesTable): Promise<void> {
-  await upsertRow(tx, 'visible_pages', row, ['workspace_id', 'person_id', 'page_id']);
-}
-
-export async function deleteVisiblePage(
-  tx: Tx,
-  page: Omit<VisiblePagesTable, 'until_at'>,
-): Promise<void> {
-  await deleteRows(tx, 'visible_pages', page);
 }
 
 /** Until when a page counts as visible; null: it never was, or is not any more. */

@@ -1,10 +1,12 @@
 import { listMemberIds, listOwnerIds } from '../access/store.ts';
 import { timestampOf } from '../base/clock.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { updateRows } from '../db/row-write.ts';
 import { readOutOfOffice } from '../people/store.ts';
 import { askOrderOf } from '../repositories/ask-order.ts';
 import { readRepository } from '../repositories/store.ts';
 import { readRun } from '../runs/store.ts';
+import type { UncertaintyRow } from '../uncertainties/store.ts';
 import { readWorkspace } from '../workspaces/store.ts';
 import type { NotificationContent } from './content.ts';
 import {
@@ -12,7 +14,6 @@ import {
   listOfDecision,
   listWaitingWithPerson,
   type NotificationRow,
-  putTurn,
 } from './store.ts';
 
 const MINUTE_MS = 60_000;
@@ -23,13 +24,6 @@ export interface Turn {
   channels: readonly ChannelRow[];
 }
 
-interface Asked {
-  workspace_id: string;
-  repo_id: string | null;
-  run_id: string | null;
-  requested_by: string | null;
-}
-
 /**
  * Whose turn comes when, of the persons with channels for a question: in the order of the run, or
  * else of the repository, or else the person who enqueued the job, or all when that person cannot
@@ -37,7 +31,12 @@ interface Asked {
  */
 export async function planTurns(
   tx: Tx,
-  { workspace_id: workspaceId, repo_id: repoId, run_id: runId, requested_by: requester }: Asked,
+  {
+    workspace_id: workspaceId,
+    repo_id: repoId,
+    run_id: runId,
+    requested_by: requester,
+  }: UncertaintyRow,
   channels: readonly ChannelRow[],
   absences: Absences,
 ): Promise<Turn[]> {
@@ -179,7 +178,14 @@ export async function passQuestionOn(
   const personIds = [...new Set(rows.map(({ person_id }) => person_id))];
   const absences = await readAbsences(tx, workspaceId, personIds, tx.nowMs);
   const known = new Set(rows);
-  for (const row of passOver(rows, absences, tx.nowMs)) if (!known.has(row)) await putTurn(tx, row);
+  for (const row of passOver(rows, absences, tx.nowMs)) {
+    if (known.has(row)) continue;
+    const { notification_id, attempts, turn_at, state, due_at, failure, ended_at } = row;
+    const set = { turn_at, state, due_at, failure, ended_at };
+    // It may have been taken meanwhile.
+    const waiting = { notification_id, attempts, state: 'waiting' as const };
+    await updateRows(tx, 'notifications', { workspace_id: workspaceId, ...waiting }, set);
+  }
 }
 
 /** Passes on the questions that wait with a person who has become absent. */

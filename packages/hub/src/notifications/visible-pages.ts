@@ -2,14 +2,13 @@ import type { consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { requireAct } from '../access/require-act.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, upsertRow } from '../db/row-write.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import {
   type ChannelRow,
-  deleteVisiblePage,
   endSeen,
   listChannels,
   listOfDecision,
-  putVisiblePage,
   readVisibleUntil,
 } from './store.ts';
 
@@ -47,10 +46,11 @@ export async function reportPage(
     const { personId } = await requireAct(tx, principal, workspaceId, ACT);
     const page = { workspace_id: workspaceId, person_id: personId, page_id: pageId };
     if (!isVisible) {
-      await deleteVisiblePage(tx, page);
+      await deleteRows(tx, 'visible_pages', page);
       return false;
     }
-    await putVisiblePage(tx, { ...page, until_at: tx.nowMs + VISIBLE_MS });
+    const row = { ...page, until_at: tx.nowMs + VISIBLE_MS };
+    await upsertRow(tx, 'visible_pages', row, ['workspace_id', 'person_id', 'page_id']);
     return (
       uncertaintyId !== undefined && (await markSeen(tx, workspaceId, personId, uncertaintyId))
     );

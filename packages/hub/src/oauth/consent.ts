@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { consoleEndpoints, RequestInput, ResponseOf } from '@signalbox/contract';
+import type { AnswerOf, consoleEndpoints, RequestInput } from '@signalbox/contract';
 import { scopesOfRole } from '../access/policy.ts';
 import { listMembershipsOfPerson, readRole } from '../access/store.ts';
 import { HubError, invalidField } from '../base/errors.ts';
@@ -21,7 +21,7 @@ import {
 import { hashSecret, insertSecret, keepClient } from './store.ts';
 
 type AnswerInput = RequestInput<typeof consoleEndpoints.assistantConsents.answer.request>;
-type Opened = Omit<ResponseOf<typeof consoleEndpoints.assistantConsents.open>, 'ok'>;
+type Opened = AnswerOf<typeof consoleEndpoints.assistantConsents.open>;
 
 export interface ConsentDeps extends ClientDeps, Pick<HubDeps, 'ids'> {
   baseUrl: string;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RequestContext } from '../base/principal.ts';
 import { deriveKey } from '../base/sealing.ts';
 import type { PeopleDeps } from './deps.ts';
-import type { Cookies } from './sessions.ts';
+import { type Cookies, cookieName } from './sessions.ts';
 import type { PersonRow } from './store.ts';
 
 /*
@@ -25,7 +25,7 @@ export function findKnownBrowser(
   cookies: Cookies,
   person: Known,
 ): string | null {
-  const [id = '', mac = ''] = (cookies[cookieName(deps.baseUrl)] ?? '').split('.');
+  const [id = '', mac = ''] = (cookies[cookieName(deps.baseUrl, 'browser')] ?? '').split('.');
   const given = Buffer.from(mac, 'base64url');
   const expected = macOf(deps, person, id);
   return given.length === expected.length && timingSafeEqual(given, expected) ? id : null;
@@ -39,14 +39,10 @@ export function setBrowserCookie(
 ): void {
   const id = randomBytes(ID_BYTES).toString('base64url');
   const value = `${id}.${macOf(deps, person, id).toString('base64url')}`;
-  context.setCookie(cookieName(deps.baseUrl), value, { maxAgeMs: COOKIE_MS });
+  context.setCookie(cookieName(deps.baseUrl, 'browser'), value, { maxAgeMs: COOKIE_MS });
 }
 
 function macOf({ secretKey }: BrowserDeps, person: Known, id: string): Buffer {
   const key = deriveKey(secretKey, person.person_id, PURPOSE);
   return createHmac('sha256', key).update(`${person.password_hash}\0${id}`).digest();
-}
-
-function cookieName(baseUrl: string): string {
-  return new URL(baseUrl).protocol === 'https:' ? '__Host-sbx_browser' : 'sbx_browser';
 }

@@ -1,4 +1,4 @@
-import type { ConsoleSession, consoleEndpoints, Person, ResponseOf } from '@signalbox/contract';
+import type { AnswerOf, ConsoleSession, consoleEndpoints, Person } from '@signalbox/contract';
 import { timestampOf } from '../base/clock.ts';
 import { endOfSession } from './policy.ts';
 import type { CheckedPasswordReset } from './reset-password.ts';
@@ -24,7 +24,7 @@ export function presentSession(row: SessionRow, currentSessionId: string | null)
 export function presentPasswordReset({
   status,
   open,
-}: CheckedPasswordReset): Omit<ResponseOf<typeof consoleEndpoints.passwordResets.check>, 'ok'> {
+}: CheckedPasswordReset): AnswerOf<typeof consoleEndpoints.passwordResets.check> {
   const reset = open && { email: open.email, expiresAt: timestampOf(open.expiresAtMs) };
   return { status, reset };
 }

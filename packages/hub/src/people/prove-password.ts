@@ -2,7 +2,7 @@ import { assert, HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import { NO_WORKSPACE } from '../db/engine.ts';
 import type { PeopleDeps } from './deps.ts';
-import { markSessionConfirmed, type PersonRow, readPerson } from './store.ts';
+import { type PersonRow, readPerson, updateSession } from './store.ts';
 
 /**
  * Checks a person's password. Failures delay further attempts, like those of signing in.
@@ -41,5 +41,7 @@ export async function confirmPassword(
   const { personId, sessionId } = principal;
   assert(personId !== null && sessionId !== null, 'a console session has a person');
   await provePassword(deps, personId, address, password);
-  await deps.database.write(NO_WORKSPACE, (tx) => markSessionConfirmed(tx, sessionId));
+  await deps.database.write(NO_WORKSPACE, (tx) =>
+    updateSession(tx, sessionId, { confirmed_at: tx.nowMs }),
+  );
 }

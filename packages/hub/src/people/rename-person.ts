@@ -1,7 +1,7 @@
 import { appendAccountAudit } from '../audit/append.ts';
 import { assert } from '../base/errors.ts';
 import type { PeopleDeps } from './deps.ts';
-import { type PersonRow, readPerson, updatePersonName } from './store.ts';
+import { type PersonRow, readPerson, updatePerson } from './store.ts';
 import { writeAccount } from './write-account.ts';
 
 /** Changes a person's name, which all their workspaces show. */
@@ -14,7 +14,7 @@ export function renamePerson(
     const person = await readPerson(tx, personId);
     assert(person !== undefined, 'a session belongs to a person');
     if (person.name === name) return person;
-    await updatePersonName(tx, personId, name);
+    await updatePerson(tx, personId, { name });
     await appendAccountAudit(tx, personId, {
       action: 'person.rename',
       subject: personId,

@@ -9,6 +9,7 @@ import { appendAccountAudit, appendAudit } from '../audit/append.ts';
 import { assert, HubError, invalidField } from '../base/errors.ts';
 import type { RequestContext } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { deleteRows, insertRow, sql } from '../db/row-write.ts';
 import { type HookDeps, runHooks } from '../start/hooks.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps } from './deps.ts';
@@ -20,15 +21,12 @@ import { endSignInLinks, SIGN_IN_LINKS_SCOPE } from './sign-in-link.ts';
 import {
   foldEmail,
   listPeopleByEmail,
-  markSessionRevoked,
   type PersonRow,
   readPerson,
   revokeOtherSessions,
   updatePasswordHash,
 } from './store.ts';
 import {
-  deleteOldPasswordResets,
-  insertPasswordReset,
   markPasswordResetsReplaced,
   markPasswordResetUsed,
   type PasswordResetRow,
@@ -80,8 +78,7 @@ export async function setPasswordByReset(
       if (!(await markPasswordResetUsed(tx, linkHash))) throw linkInvalid();
       const person = await requirePerson(tx, personId);
       await updatePasswordHash(tx, personId, { from: person.password_hash, to });
-      if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
-      const { sessionId, secret } = await beginSession(deps, tx, personId, origin);
+      const { sessionId, secret } = await beginSession(deps, tx, personId, origin, previous);
       const sessionsEnded = await revokeOtherSessions(tx, personId, sessionId);
       await endSignInLinks(tx);
       await appendAccountAudit(tx, personId, {
@@ -162,15 +159,19 @@ export async function createPasswordReset(
   const person = await findOnly(tx, await listPeopleByEmail(tx, foldEmail(email)), workspaceId);
   if (person === null) return null;
   const { person_id: personId } = person;
-  await deleteOldPasswordResets(tx, tx.nowMs - EXPIRED_KEPT_MS);
+  const isOld = sql('expires_at < ?', tx.nowMs - EXPIRED_KEPT_MS);
+  await deleteRows(tx, 'password_resets', { also: isOld });
   const replaced = await markPasswordResetsReplaced(tx, personId);
   const linkToken = drawLinkToken();
   const expiresAtMs = tx.nowMs + PASSWORD_RESET_MS;
-  await insertPasswordReset(tx, {
+  insertRow(tx, 'password_resets', {
     link_hash: hashLinkToken(linkToken),
     person_id: personId,
     created_by: createdBy,
+    created_at: tx.nowMs,
     expires_at: expiresAtMs,
+    used_at: null,
+    replaced_at: null,
   });
   for (const { workspace_id } of await listMembershipsOfPerson(tx, personId)) {
     await appendAudit(tx, {

@@ -3,17 +3,17 @@ import { HubError } from '../base/errors.ts';
 import type { Principal, RequestContext } from '../base/principal.ts';
 import type { RecentReads } from '../base/recent-reads.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import type { TokenCache } from '../tokens/cache.ts';
 import type { PeopleDeps, SessionDeps } from './deps.ts';
 import { isSessionLive, isSightingDue, SESSION_MS } from './policy.ts';
 import {
-  insertSession,
   listSessions,
   markSessionRevoked,
-  markSessionSeen,
   readSessionByHash,
   type SessionOfPerson,
   type SessionRow,
+  updateSession,
 } from './store.ts';
 
 /*
@@ -23,27 +23,40 @@ import {
  */
 
 const SECRET_BYTES = 32;
+/** The schema's limits for the address and the user agent of a session. */
+const ADDRESS_CHARS_MAX = 64;
+const USER_AGENT_CHARS_MAX = 500;
 
 export type Cookies = RequestContext['cookies'];
 /** Where a request came from. */
 export type Origin = Pick<RequestContext, 'address' | 'userAgent'>;
 
-/** Starts a session within a transaction, for a person who has just been authenticated. */
+/**
+ * Starts a session within a transaction, for a person who has just been authenticated.
+ *
+ * @param previous the session of the request, which ends.
+ */
 export async function beginSession(
   { ids }: Pick<PeopleDeps, 'ids'>,
   tx: Tx,
   personId: string,
   origin: Origin,
+  previous: SessionRow | null = null,
 ): Promise<{ sessionId: string; secret: string }> {
+  if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const sessionId = ids('session');
-  await insertSession(tx, {
+  insertRow(tx, 'sessions', {
     session_id: sessionId,
     session_hash: hash('sha256', secret),
     person_id: personId,
+    address: origin.address.slice(0, ADDRESS_CHARS_MAX),
+    user_agent: origin.userAgent.slice(0, USER_AGENT_CHARS_MAX).toWellFormed(),
+    created_at: tx.nowMs,
+    last_seen_at: tx.nowMs,
+    confirmed_at: tx.nowMs,
     expires_at: tx.nowMs + SESSION_MS,
-    address: origin.address,
-    user_agent: origin.userAgent,
+    revoked_at: null,
   });
   return { sessionId, secret };
 }
@@ -72,7 +85,7 @@ export async function findSession(
     session.last_seen_at = clock.nowMs();
     database
       .writeConcurrent({ workspaceId: NO_WORKSPACE, keys: [session.session_id] }, (tx) =>
-        markSessionSeen(tx, session.session_id),
+        updateSession(tx, session.session_id, { last_seen_at: tx.nowMs }),
       )
       .catch((error: unknown) =>
         log.error({ err: error }, 'The last use of a session was not recorded.'),
@@ -151,9 +164,9 @@ export function setSessionCookie(
 }
 
 /**
- * The name of the session's cookie. Browsers bind `__Host-` cookies to one host and to TLS, and
- * reject them over plain HTTP, which a hub on a laptop uses.
+ * The name of a cookie. Browsers bind `__Host-` cookies to one host and to TLS, and reject them
+ * over plain HTTP, which a hub on a laptop uses.
  */
-function cookieName(baseUrl: string): string {
-  return new URL(baseUrl).protocol === 'https:' ? '__Host-sbx_session' : 'sbx_session';
+export function cookieName(baseUrl: string, name: 'session' | 'browser' = 'session'): string {
+  return `${new URL(baseUrl).protocol === 'https:' ? '__Host-' : ''}sbx_${name}`;
 }

@@ -8,7 +8,7 @@ import { deleteHubSetting, readHubSetting, writeHubSetting } from '../db/hub-set
 import type { PeopleDeps } from './deps.ts';
 import { drawLinkToken, hashLinkToken } from './link-token.ts';
 import { beginSession, type Cookies, findSession, type Origin } from './sessions.ts';
-import { markSessionRevoked, type PersonRow, readPerson } from './store.ts';
+import { type PersonRow, readPerson } from './store.ts';
 import { writeAccount } from './write-account.ts';
 
 /*
@@ -82,8 +82,7 @@ export async function signInByLink(
       );
       const person = await readPerson(tx, personId);
       assert(person !== undefined, 'people are never deleted');
-      if (previous !== null) await markSessionRevoked(tx, previous.person_id, previous.session_id);
-      const { sessionId, secret } = await beginSession(deps, tx, personId, origin);
+      const { sessionId, secret } = await beginSession(deps, tx, personId, origin, previous);
       await appendAccountAudit(tx, personId, {
         action: 'session.sign-in',
         subject: sessionId,

@@ -5,13 +5,7 @@ import { findAccount } from './find-account.ts';
 import { findKnownBrowser } from './known-browser.ts';
 import { SESSION_IDLE_MS } from './policy.ts';
 import { beginSession, type Cookies, findSession, type Origin } from './sessions.ts';
-import {
-  deleteEndedSessions,
-  foldEmail,
-  listPeopleByEmail,
-  markSessionRevoked,
-  type PersonRow,
-} from './store.ts';
+import { deleteEndedSessions, foldEmail, listPeopleByEmail, type PersonRow } from './store.ts';
 import { writeAccount } from './write-account.ts';
 
 /**
@@ -41,11 +35,8 @@ export async function signIn(
   const previous = await findSession(deps, cookies);
   const { person_id: personId } = person;
   const secret = await writeAccount(deps.database, personId, async (tx) => {
-    if (previous !== null) {
-      await markSessionRevoked(tx, previous.person_id, previous.session_id);
-    }
     await deleteEndedSessions(tx, personId, tx.nowMs - SESSION_IDLE_MS);
-    const begun = await beginSession(deps, tx, personId, origin);
+    const begun = await beginSession(deps, tx, personId, origin, previous);
     await appendAccountAudit(tx, personId, {
       action: 'session.sign-in',
       subject: begun.sessionId,

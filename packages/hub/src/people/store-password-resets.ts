@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
+import { sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { PasswordResetsTable } from '../db/schema/password-resets.ts';
 
@@ -15,19 +15,6 @@ export function readPasswordReset(
     `SELECT ${allColumns.password_resets} FROM password_resets WHERE link_hash = ?`,
     [linkHash],
   );
-}
-
-export async function insertPasswordReset(
-  tx: Tx,
-  draft: Omit<PasswordResetRow, 'created_at' | 'used_at' | 'replaced_at'>,
-): Promise<void> {
-  const row: PasswordResetRow = {
-    ...draft,
-    created_at: tx.nowMs,
-    used_at: null,
-    replaced_at: null,
-  };
-  insertRow(tx, 'password_resets', row);
 }
 
 /** Replaces the unused link of a person, also an expired one. Returns how many there were. */
@@ -46,11 +33,6 @@ export async function markPasswordResetUsed(tx: Tx, linkHash: string): Promise<b
   const where = { link_hash: linkHash, ...open, also: isValid };
   const changes = await updateRows(tx, 'password_resets', where, { used_at: tx.nowMs });
   return changes > 0;
-}
-
-/** Deletes the links of all people that expired before a time. */
-export async function deleteOldPasswordResets(tx: Tx, expiredBeforeMs: number): Promise<void> {
-  await deleteRows(tx, 'password_resets', { also: sql('expires_at < ?', expiredBeforeMs) });
 }
 
 /** Ends the unused links of all people, also expired ones. Returns how many were not expired. */

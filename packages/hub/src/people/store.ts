@@ -6,10 +6,6 @@ import type { PeopleTable, SessionsTable } from '../db/schema/tables.ts';
 export type PersonRow = PeopleTable;
 export type SessionRow = SessionsTable;
 
-/** The schema's limits for the address and the user agent of a session. */
-const ADDRESS_CHARS_MAX = 64;
-const USER_AGENT_CHARS_MAX = 500;
-
 /** The form in which e-mail addresses are stored and compared: one spelling for each person. */
 export function foldEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
@@ -82,28 +78,13 @@ export async function insertPerson(tx: Tx, row: NewPerson): Promise<void> {
   insertRow(tx, 'people', { ...row, quiet_hours: null, absent_until: null, digest_hours: 0 });
 }
 
-export async function updatePersonName(tx: Tx, personId: string, name: string): Promise<void> {
-  await updateRows(tx, 'people', { person_id: personId }, { name });
-}
-
-export async function updateQuietHours(
+/** Writes some columns of a person. */
+export async function updatePerson(
   tx: Tx,
   personId: string,
-  quietHours: string | null,
+  changes: Partial<PersonRow>,
 ): Promise<void> {
-  await updateRows(tx, 'people', { person_id: personId }, { quiet_hours: quietHours });
-}
-
-export async function updateAbsentUntil(
-  tx: Tx,
-  personId: string,
-  untilMs: number | null,
-): Promise<void> {
-  await updateRows(tx, 'people', { person_id: personId }, { absent_until: untilMs });
-}
-
-export async function updateDigestHours(tx: Tx, personId: string, hours: number): Promise<void> {
-  await updateRows(tx, 'people', { person_id: personId }, { digest_hours: hours });
+  await updateRows(tx, 'people', { person_id: personId }, changes);
 }
 
 /** Until when those of some persons are out of office who are, by person. */
@@ -133,22 +114,6 @@ export async function updatePasswordHash(
     { password_hash: hashes.to },
   );
   return changes > 0;
-}
-
-export async function insertSession(
-  tx: Tx,
-  draft: Omit<SessionRow, 'created_at' | 'last_seen_at' | 'confirmed_at' | 'revoked_at'>,
-): Promise<void> {
-  const row: SessionRow = {
-    ...draft,
-    address: draft.address.slice(0, ADDRESS_CHARS_MAX),
-    user_agent: draft.user_agent.slice(0, USER_AGENT_CHARS_MAX).toWellFormed(),
-    created_at: tx.nowMs,
-    last_seen_at: tx.nowMs,
-    confirmed_at: tx.nowMs,
-    revoked_at: null,
-  };
-  insertRow(tx, 'sessions', row);
 }
 
 /** A session with the name of its person. */
@@ -212,13 +177,13 @@ export async function revokeOtherSessions(
   );
 }
 
-export async function markSessionSeen(tx: Tx, sessionId: string): Promise<void> {
-  await updateRows(tx, 'sessions', { session_id: sessionId }, { last_seen_at: tx.nowMs });
-}
-
-/** Records that the person has just confirmed their password. */
-export async function markSessionConfirmed(tx: Tx, sessionId: string): Promise<void> {
-  await updateRows(tx, 'sessions', { session_id: sessionId }, { confirmed_at: tx.nowMs });
+/** Writes some columns of a session. */
+export async function updateSession(
+  tx: Tx,
+  sessionId: string,
+  changes: Pick<SessionRow, 'last_seen_at'> | Pick<SessionRow, 'confirmed_at'>,
+): Promise<void> {
+  await updateRows(tx, 'sessions', { session_id: sessionId }, changes);
 }
 
 /** Deletes the ended sessions of a person. Each sign-in does this for its person. */

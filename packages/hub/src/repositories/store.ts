@@ -1,10 +1,9 @@
 import { conditions } from '../db/conditions.ts';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept, firstKept } from '../db/kept-reads.ts';
-import { insertNewRow, insertRow, updateRows } from '../db/row-write.ts';
+import { insertNewRow, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { RepositoriesTable, TokenRepositoriesTable } from '../db/schema/tables.ts';
-import type { PauseColumns } from '../workspaces/store.ts';
 
 export type RepositoryRow = RepositoriesTable;
 
@@ -32,14 +31,13 @@ export function readRepositoryByHash(
   );
 }
 
-export async function insertRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  insertRow(tx, 'repositories', row);
-}
-
-export async function updateRepository(tx: Tx, row: RepositoryRow): Promise<void> {
-  const { workspace_id, repo_id, label, status, ask_order, updated_at } = row;
-  const set = { label, status, ask_order, updated_at };
-  await updateRows(tx, 'repositories', { workspace_id, repo_id }, set);
+/** Writes some columns of a repository. */
+export async function updateRepository(
+  tx: Tx,
+  { workspace_id, repo_id }: Pick<RepositoryRow, 'workspace_id' | 'repo_id'>,
+  changes: Partial<RepositoryRow>,
+): Promise<void> {
+  await updateRows(tx, 'repositories', { workspace_id, repo_id }, changes);
 }
 
 const repositoriesById: KeptRead = {
@@ -69,24 +67,6 @@ export function listNamedRepositories(
      JOIN token_repositories t ON t.workspace_id = ? AND t.token_id = asked.value
      WHERE t.repo_id IN (SELECT value FROM json_each(?))`,
     [JSON.stringify(tokenIds), workspaceId, JSON.stringify(repoIds)],
-  );
-}
-
-/** Pauses or resumes the queue of a repository. */
-export async function updateRepositoryPause(
-  tx: Tx,
-  { workspace_id, repo_id }: Pick<RepositoryRow, 'workspace_id' | 'repo_id'>,
-  pause: PauseColumns,
-): Promise<void> {
-  await updateRows(
-    tx,
-    'repositories',
-    { workspace_id, repo_id },
-    {
-      queue_paused_at: pause.queue_paused_at,
-      queue_paused_by: pause.queue_paused_by,
-      queue_pause_reason: pause.queue_pause_reason,
-    },
   );
 }
 

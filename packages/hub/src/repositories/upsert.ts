@@ -2,10 +2,10 @@ import type { endpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { askOrderOf, checkAskOrder } from './ask-order.ts';
 import {
-  insertRepository,
   insertTokenRepository,
   type RepositoryRow,
   readRepositoryByHash,
@@ -45,8 +45,11 @@ export function upsertRepository(
       created_at: known?.created_at ?? tx.nowMs,
       updated_at: tx.nowMs,
     };
-    if (known === undefined) await insertRepository(tx, row);
-    else await updateRepository(tx, row);
+    if (known === undefined) insertRow(tx, 'repositories', row);
+    else {
+      const { label, status, ask_order, updated_at } = row;
+      await updateRepository(tx, row, { label, status, ask_order, updated_at });
+    }
     // People do not run agents.
     if (principal.kind !== 'person') {
       await insertTokenRepository(tx, workspaceId, principal.tokenId, row.repo_id);

@@ -8,6 +8,7 @@ import {
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob } from '../jobs/require-job.ts';
 import { readRounds } from '../jobs/store-rounds.ts';
@@ -17,7 +18,7 @@ import { readPatch } from '../uploads/read-patch.ts';
 import { contradicts } from './patch-lines.ts';
 import { presentComment } from './present.ts';
 import { requireComment, requireDraft } from './require-comment.ts';
-import { type CommentRow, insertComment, measureComments, updateComment } from './store.ts';
+import { type CommentRow, measureComments, updateComment } from './store.ts';
 
 type SaveInput = RequestInput<typeof endpoints.reviewComments.save.request>;
 type Place = NonNullable<SaveInput['place']>;
@@ -36,24 +37,18 @@ export async function saveComment(
   principal: Principal,
   input: SaveInput,
 ): Promise<{ comment: ReviewComment; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
   const { workspaceId, place } = input;
-  const { principalId } = principal;
   // An action awaits nothing but its statements, and the patch of a job that has ended stays.
   if (place !== undefined) await requireLines(deps, input, place);
   return deps.database.write(workspaceId, (tx) =>
-    answerOnce(
-      tx,
-      { workspaceId, principalId, operation: 'reviewCommentsSave', key, body },
-      async () => {
-        const record = await requireJob(tx, workspaceId, input.jobId);
-        const row =
-          input.commentId === undefined
-            ? await addDraft(deps, tx, principal, record, input)
-            : await changeDraft(tx, principal, record, input, input.commentId);
-        return { comment: presentComment(row) };
-      },
-    ),
+    answerOnce(tx, { operation: 'reviewCommentsSave', principal, input }, async () => {
+      const record = await requireJob(tx, workspaceId, input.jobId);
+      const row =
+        input.commentId === undefined
+          ? await addDraft(deps, tx, principal, record, input)
+          : await changeDraft(tx, principal, record, input, input.commentId);
+      return { comment: presentComment(row) };
+    }),
   );
 }
 
@@ -99,7 +94,7 @@ async function addDraft(
     ...{ answer: null, fate: null },
     ...{ resolved_at: null, resolved_by_id: null, resolved_by_name: null },
   };
-  insertComment(tx, row);
+  insertRow(tx, 'review_comments', row);
   return row;
 }
 

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sql, updateRows } from '../db/row-write.ts';
+import { deleteRows, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ReviewCommentsTable } from '../db/schema/review.ts';
 
@@ -55,10 +55,6 @@ export async function measureComments(
     [workspaceId, workJobId],
   );
   return row ?? { count: 0, chars: 0 };
-}
-
-export function insertComment(tx: Tx, row: CommentRow): void {
-  insertRow(tx, 'review_comments', row);
 }
 
 export async function updateComment(

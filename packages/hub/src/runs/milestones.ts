@@ -1,7 +1,8 @@
 import { RUN_MILESTONES_MAX } from '@signalbox/contract';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import type { RunRow } from './store.ts';
-import { appendMilestone, deleteMilestones, readLastMilestone } from './store-milestones.ts';
+import { deleteMilestones, readLastMilestone } from './store-milestones.ts';
 
 type RunState = Pick<RunRow, 'workspace_id' | 'run_id' | 'status' | 'current_milestone'>;
 
@@ -13,7 +14,7 @@ export async function recordMilestone(tx: Tx, run: RunState): Promise<void> {
   const last = await readLastMilestone(tx, run);
   if (last?.status === run.status && last.milestone === run.current_milestone) return;
   const seq = (last?.seq ?? 0) + 1;
-  await appendMilestone(tx, {
+  insertRow(tx, 'run_milestones', {
     workspace_id: run.workspace_id,
     run_id: run.run_id,
     seq,

@@ -1,8 +1,8 @@
 import type {
+  AnswerOf,
   endpoints,
   JobCounts,
   ListedRun,
-  ResponseOf,
   RunJob,
   RunPack,
   RunUsage,
@@ -36,7 +36,7 @@ interface RunRef {
   runId: string;
 }
 
-type Overview = Omit<ResponseOf<typeof endpoints.runs.overview>, 'ok'>;
+type Overview = AnswerOf<typeof endpoints.runs.overview>;
 
 /** A run with its milestones, sums and packs. @throws HubError RUN_NOT_FOUND */
 export async function readRunOverview(

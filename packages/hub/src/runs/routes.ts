@@ -30,7 +30,7 @@ export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {
     const { workspaceId, limit } = input;
     const page = await readPage(
       { limit, before },
-      (piece) => listRuns(deps.database.reader, workspaceId, input, piece),
+      (piece) => listRuns(deps.database.reader, input, piece),
       (row) => row.run_id,
     );
     const runIds = page.items.map((row) => row.run_id);

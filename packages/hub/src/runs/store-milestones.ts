@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sql } from '../db/row-write.ts';
+import { deleteRows, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { RunMilestonesTable } from '../db/schema/tables.ts';
 
@@ -26,10 +26,6 @@ export function listMilestones(
     `SELECT ${allColumns.run_milestones} FROM run_milestones WHERE workspace_id = ? AND run_id = ? ORDER BY seq`,
     [workspace_id, run_id],
   );
-}
-
-export async function appendMilestone(tx: Tx, row: MilestoneRow): Promise<void> {
-  insertRow(tx, 'run_milestones', row);
 }
 
 /** Deletes the milestones up to a number. */

@@ -1,3 +1,4 @@
+import type { endpoints, RequestInput } from '@signalbox/contract';
 import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertNewRow, updateRows } from '../db/row-write.ts';
@@ -47,16 +48,6 @@ export type RunChanges = Partial<
   >
 >;
 
-/** Updates the given fields of a run. */
-export async function updateRun(
-  tx: Tx,
-  row: Pick<RunRow, 'workspace_id' | 'run_id'>,
-  changes: RunChanges,
-): Promise<void> {
-  const { workspace_id, run_id } = row;
-  await updateRows(tx, 'runs', { workspace_id, run_id }, { ...changes, updated_at: tx.nowMs });
-}
-
 /** Unblocks a run that waits for a decision request, which is answered now. */
 export async function unblockRun(
   tx: Tx,
@@ -77,21 +68,14 @@ export async function unblockRun(
   );
 }
 
-export interface RunFilter {
-  repoId?: string | undefined;
-  runRef?: string | undefined;
-  status?: string | undefined;
-}
-
 /** Lists newest first; one more than `limit`, so that the caller sees whether more follow. */
 export function listRuns(
   reader: Reader,
-  workspaceId: string,
-  filter: RunFilter,
+  filter: RequestInput<typeof endpoints.runs.list.request>,
   page: { limit: number; before: string | null },
 ): Promise<RunRow[]> {
   const { sql, values } = conditions([
-    ['workspace_id = ?', workspaceId],
+    ['workspace_id = ?', filter.workspaceId],
     ['repo_id = ?', filter.repoId],
     ['run_ref = ?', filter.runRef],
     ['status = ?', filter.status],

@@ -1,22 +1,16 @@
-import type { endpoints, IdSource, RequestInput, Run } from '@signalbox/contract';
+import type { AnswerOf, endpoints, IdSource, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Database, Reader, Tx } from '../db/engine.ts';
+import { updateRows } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { askOrderOf, checkAskOrder } from '../repositories/ask-order.ts';
 import { requireRepository } from '../repositories/read.ts';
 import { recordMilestone } from './milestones.ts';
 import { mayChangeRun, mayWriteRun } from './policy.ts';
 import { presentRun } from './present.ts';
-import {
-  insertRun,
-  type RunChanges,
-  type RunRow,
-  readRun,
-  readRunByRef,
-  updateRun,
-} from './store.ts';
+import { insertRun, type RunChanges, type RunRow, readRun, readRunByRef } from './store.ts';
 
 type UpsertByRefInput = RequestInput<typeof endpoints.runs.upsertV1.request>;
 type UpdateInput = RequestInput<typeof endpoints.runs.upsertV2.request>;
@@ -32,30 +26,17 @@ export interface RunDeps {
   ): Promise<boolean>;
 }
 
-export interface RunUpsert {
-  runId: string;
-  run: Run;
-  created: boolean;
-  idempotent?: boolean;
-}
-
 /** Version 1: creates or updates the run of a repository that has this reference. */
 export function upsertRunByRef(
   deps: RunDeps,
   principal: Principal,
   input: UpsertByRefInput,
-): Promise<RunUpsert> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+): Promise<AnswerOf<typeof endpoints.runs.upsertV1>> {
   return deps.database.write(input.workspaceId, (tx) =>
-    answerOnce(
-      tx,
-      { workspaceId: input.workspaceId, principalId, operation: 'runsUpsertV1', key, body },
-      async () => {
-        const { row, created } = await saveRun(deps, tx, principal, input);
-        return { runId: row.run_id, run: presentRun(row), created };
-      },
-    ),
+    answerOnce(tx, { operation: 'runsUpsertV1', principal, input }, async () => {
+      const { row, created } = await saveRun(deps, tx, principal, input);
+      return { runId: row.run_id, run: presentRun(row), created };
+    }),
   );
 }
 
@@ -136,8 +117,10 @@ async function changeRun(
       'A job token changes only currentMilestone and runStatePath: send the status that the run has.',
     );
   }
-  await updateRun(tx, row, changes);
-  const changed = { ...row, ...changes, updated_at: tx.nowMs };
+  const { workspace_id, run_id } = row;
+  const set = { ...changes, updated_at: tx.nowMs };
+  await updateRows(tx, 'runs', { workspace_id, run_id }, set);
+  const changed = { ...row, ...set };
   await recordMilestone(tx, changed);
   await auditOrder(tx, principal, row.ask_order, changed);
   return changed;

@@ -1,4 +1,4 @@
-import type { DeviceToken, endpoints, ResponseOf, Scope, ServiceToken } from '@signalbox/contract';
+import type { AnswerOf, DeviceToken, endpoints, Scope, ServiceToken } from '@signalbox/contract';
 import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { assert } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -7,7 +7,7 @@ import type { TokenWithNames } from './list.ts';
 export function presentPrincipal(
   principal: Principal,
   workspaceSlug: string | null,
-): Omit<ResponseOf<typeof endpoints.tokens.whoami>, 'ok'> {
+): AnswerOf<typeof endpoints.tokens.whoami> {
   const { kind } = principal;
   assert(
     kind !== 'person' && kind !== 'message' && kind !== 'anonymous' && kind !== 'assistant',

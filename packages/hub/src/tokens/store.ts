@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { formatToken, type Scope, TOKEN_BYTES, type TokenKind } from '@signalbox/contract';
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertRow, sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
@@ -24,14 +25,16 @@ export function listTokens(
   filter: { kinds: readonly TokenRow['kind'][]; personId: string | null },
   page: { limit: number; before: string | null },
 ): Promise<TokenRow[]> {
-  const ofPerson = filter.personId === null ? '' : 'AND person_id = ?';
-  const isBefore = page.before === null ? '' : 'AND token_id < ?';
-  const values = [workspaceId, JSON.stringify(filter.kinds), filter.personId, page.before];
+  const given = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['kind IN (SELECT value FROM json_each(?))', JSON.stringify(filter.kinds)],
+    ['person_id = ?', filter.personId],
+    ['token_id < ?', page.before],
+  ]);
   return reader.allSql<TokenRow>(
-    `SELECT ${allColumns.tokens} FROM tokens WHERE workspace_id = ?
-     AND kind IN (SELECT value FROM json_each(?)) AND revoked_at IS NULL ${ofPerson} ${isBefore}
+    `SELECT ${allColumns.tokens} FROM tokens WHERE ${given.sql} AND revoked_at IS NULL
      ORDER BY token_id DESC LIMIT ?`,
-    [...values.filter((value) => value !== null), page.limit + 1],
+    [...given.values, page.limit + 1],
   );
 }
 

@@ -8,6 +8,7 @@ import {
 import { timestampOf } from '../base/clock.ts';
 import { fenceUntrusted } from '../context/untrusted-text.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { addJob } from '../jobs/enqueue.ts';
 import { readRepository } from '../repositories/store.ts';
 import { ensureRun } from '../runs/ensure.ts';
@@ -19,7 +20,6 @@ import {
   countStartedInHour,
   type FiringCause,
   type FiringRow,
-  insertFiring,
   readStarted,
 } from './store-firings.ts';
 import { cut, renderPrompt, renderTemplate, type TemplateScope } from './template.ts';
@@ -106,7 +106,7 @@ async function fire(
   } else {
     Object.assign(row, await start(deps, tx, trigger, cause, scope));
   }
-  await insertFiring(tx, row);
+  insertRow(tx, 'trigger_firings', row);
   return row;
 }
 

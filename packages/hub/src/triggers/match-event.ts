@@ -4,22 +4,27 @@ import type { RE2JS } from 're2js';
 import { invalidField } from '../base/errors.ts';
 import { parsePath, readPath } from './value-path.ts';
 
-/** An inbound event as conditions and templates see it. The names are those of their paths. */
-export interface EventView {
-  id: string;
+/** The fields that all forms of an inbound event have. */
+export interface EventFields {
   channel: 'ingest' | 'chat';
   source: string;
   type: string;
   title: string | null;
+  /** The text of the context item. Null: `data` as JSON is used. */
   content: string | null;
   actor: string | null;
   threadRef: string | null;
   sourceRef: string | null;
-  occurredAt: string;
-  contextItemId: string | null;
   data: unknown;
   /** Extension attributes of a CloudEvent. */
   extensions: Record<string, unknown>;
+}
+
+/** An inbound event as conditions and templates see it. The names are those of their paths. */
+export interface EventView extends EventFields {
+  id: string;
+  occurredAt: string;
+  contextItemId: string | null;
 }
 
 /**

@@ -18,11 +18,10 @@ export function bindTriggerRoutes(api: Api, deps: Pick<HubDeps, 'database' | 'id
   const { triggers } = endpoints;
   const { reader } = deps.database;
   api.bind(triggers.list, async (input) => {
-    const { workspaceId, limit } = input;
     const before = decodeCursor(input.cursor, 'trigger');
     const page = await readPage(
-      { limit, before },
-      (piece) => listTriggers(reader, workspaceId, input, piece),
+      { limit: input.limit, before },
+      (piece) => listTriggers(reader, input, piece),
       (row) => row.trigger_id,
     );
     return { triggers: page.items.map(presentTrigger), nextCursor: page.nextCursor };

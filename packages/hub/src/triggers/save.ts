@@ -9,19 +9,13 @@ import { appendAudit } from '../audit/append.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { deleteRows, insertRow } from '../db/row-write.ts';
 import { requireRepository } from '../repositories/read.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { checkMatch } from './match-event.ts';
 import { requireTrigger } from './read.ts';
 import { checkSchedule, nextSlot } from './schedule.ts';
-import {
-  countTriggers,
-  deleteTriggerRow,
-  insertTrigger,
-  type TriggerRow,
-  type TriggerWithUse,
-  updateTrigger,
-} from './store.ts';
+import { countTriggers, type TriggerRow, type TriggerWithUse, updateTrigger } from './store.ts';
 import { checkTemplate } from './template.ts';
 
 type CreateInput = RequestInput<typeof consoleEndpoints.triggerSettings.create.request>;
@@ -67,7 +61,7 @@ export function createTrigger(
       updated_at: tx.nowMs,
       ...columnsOf(input),
     });
-    await insertTrigger(tx, row);
+    insertRow(tx, 'triggers', row);
     await audit(tx, row, personId, 'trigger.create');
     return { ...row, last_fired_at: null };
   });
@@ -109,7 +103,7 @@ export function deleteTrigger(
   return database.write(workspaceId, async (tx) => {
     const { personId } = await requireAct(tx, principal, workspaceId, 'trigger.manage');
     const row = await requireTrigger(tx, workspaceId, triggerId);
-    await deleteTriggerRow(tx, workspaceId, triggerId);
+    await deleteRows(tx, 'triggers', { workspace_id: workspaceId, trigger_id: triggerId });
     await audit(tx, row, personId, 'trigger.delete');
   });
 }

@@ -1,6 +1,6 @@
 import { LATEST_FIRINGS } from '@signalbox/contract';
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, sql } from '../db/row-write.ts';
+import { deleteRows, sql } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { TriggerFiringsTable } from '../db/schema/integrations.ts';
 
@@ -50,10 +50,6 @@ export async function countStartedInHour(
   return row?.count ?? 0;
 }
 
-export async function insertFiring(tx: Tx, row: FiringRow): Promise<void> {
-  insertRow(tx, 'trigger_firings', row);
-}
-
 /** Lists all firings of a cause, in the order in which they happened. */
 export function listFirings(
   reader: Reader,
@@ -85,9 +81,7 @@ export async function deleteFiringsOf(
   workspaceId: string,
   causes: readonly string[],
 ): Promise<void> {
-  for (const cause of causes) {
-    await deleteRows(tx, 'trigger_firings', { workspace_id: workspaceId, cause });
-  }
+  await deleteRows(tx, 'trigger_firings', { workspace_id: workspaceId, cause: causes });
 }
 
 /** Deletes firings of slots before a time, in all workspaces. @returns how many. */

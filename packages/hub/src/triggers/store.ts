@@ -1,5 +1,7 @@
+import type { endpoints, RequestInput } from '@signalbox/contract';
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
+import { updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
 import type { TriggersTable } from '../db/schema/integrations.ts';
 
@@ -29,21 +31,17 @@ export function readTrigger(
  */
 export function listTriggers(
   reader: Reader,
-  workspaceId: string,
-  filter: { type?: string | undefined; repoId?: string | undefined },
+  filter: RequestInput<typeof endpoints.triggers.list.request>,
   page: { limit: number; before: string | null },
 ): Promise<TriggerWithUse[]> {
-  const conditions = ['t.workspace_id = ?'];
-  const values: (string | number)[] = [workspaceId];
-  const narrow = (condition: string, value: string) => {
-    conditions.push(condition);
-    values.push(value);
-  };
-  if (filter.type !== undefined) narrow('t.type = ?', filter.type);
-  if (filter.repoId !== undefined) narrow('t.repo_id = ?', filter.repoId);
-  if (page.before !== null) narrow('t.trigger_id < ?', page.before);
+  const { sql, values } = conditions([
+    ['t.workspace_id = ?', filter.workspaceId],
+    ['t.type = ?', filter.type],
+    ['t.repo_id = ?', filter.repoId],
+    ['t.trigger_id < ?', page.before],
+  ]);
   return reader.allSql<TriggerWithUse>(
-    `${selectWithUse} WHERE ${conditions.join(' AND ')} ORDER BY t.trigger_id DESC LIMIT ?`,
+    `${selectWithUse} WHERE ${sql} ORDER BY t.trigger_id DESC LIMIT ?`,
     [...values, page.limit + 1],
   );
 }
@@ -65,24 +63,11 @@ export async function countTriggers(reader: Reader, workspaceId: string): Promis
   return row?.count ?? 0;
 }
 
-export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
-  insertRow(tx, 'triggers', row);
-}
-
 export async function updateTrigger(
   tx: Tx,
   { workspace_id, trigger_id, ...changes }: TriggerRow,
 ): Promise<void> {
   await updateRows(tx, 'triggers', { workspace_id, trigger_id }, changes);
-}
-
-export async function deleteTriggerRow(
-  tx: Tx,
-  workspaceId: string,
-  triggerId: string,
-): Promise<boolean> {
-  const row = { workspace_id: workspaceId, trigger_id: triggerId };
-  return (await deleteRows(tx, 'triggers', row)) > 0;
 }
 
 /** Lists schedules whose slot is due, in all workspaces, longest due first. */

@@ -1,12 +1,13 @@
 import {
   ACTION_CHARS_MAX,
+  type AnswerOf,
   type endpoints,
   type RequestInput,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { type JobRecord, requireJob, requireJobOfAgent } from '../jobs/require-job.ts';
 import { readJob } from '../jobs/store.ts';
@@ -23,14 +24,14 @@ import {
   OPEN_QUESTIONS_MAX,
   QUESTIONS_MAX,
 } from './policy.ts';
-import { countOfJob, insertUncertainty, readUntakenAction, type UncertaintyRow } from './store.ts';
+import { countOfJob, readUntakenAction, type UncertaintyRow } from './store.ts';
 import { readResolution } from './store-resolutions.ts';
 
 type CreateEndpoint = typeof endpoints.uncertainties.createWithAutoPromotion;
 type CreateInput = RequestInput<CreateEndpoint['request']>;
 /** The question of a job's tool is always one of its job. */
 type ToolInput = CreateInput & { jobId: string; agentId: string };
-type CreateAnswer = Omit<ResponseOf<CreateEndpoint>, 'ok'>;
+type CreateAnswer = AnswerOf<CreateEndpoint>;
 
 /**
  * Records an uncertainty. If its confidence is below the threshold, it becomes a decision request
@@ -46,12 +47,11 @@ export async function createUncertainty(
 ): Promise<CreateAnswer> {
   const input = principal.job === null ? asked : inputOfTool(principal.job, asked);
   // The fence is no part of the question: a later attempt repeats the same question.
-  const { idempotencyKey: key, agentId: _agent, claimGeneration: _claim, ...body } = input;
-  const { principalId } = principal;
+  const { agentId: _agent, claimGeneration: _claim, ...question } = input;
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   const call = {
-    ...{ workspaceId, principalId, operation, key, body },
+    ...{ operation, principal, input: question },
     // The job ended without an answer, and a person has sent it back: it asks again.
     isStale: async (tx: Tx, { uncertaintyId }: CreateAnswer) =>
       isByEndOfJob(await readResolution(tx, workspaceId, uncertaintyId)),
@@ -65,7 +65,7 @@ export async function createUncertainty(
       const row = makeRow(deps, tx, principal, input, await findPlace(tx, input, record));
       row.requested_by = await findRequester(tx, principal, row);
       row.alike_key = alikeKeyOf(row);
-      await insertUncertainty(tx, row);
+      insertRow(tx, 'uncertainties', row);
       if (record !== null) await recordWait(tx, record);
       await requestAnswer(deps, tx, row);
       return answerOf(row);

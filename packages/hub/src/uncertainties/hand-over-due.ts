@@ -1,5 +1,6 @@
 import { assert } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
+import { updateRows } from '../db/row-write.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { applyResolution } from './apply-resolution.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type UncertaintyKey,
   updateHandedOver,
 } from './store.ts';
-import { readResolution, updateReleased } from './store-resolutions.ts';
+import { readResolution } from './store-resolutions.ts';
 
 /**
  * Hands over the answers that can no longer be withdrawn. The answers are in the database, so none
@@ -34,6 +35,6 @@ async function handOverNow(deps: HubDeps, tx: Tx, key: UncertaintyKey): Promise<
   const row = await readUncertainty(tx, workspaceId, uncertaintyId);
   const resolution = await readResolution(tx, workspaceId, uncertaintyId);
   assert(row !== undefined && resolution !== undefined, 'an answer to hand over is stored');
-  await updateReleased(tx, resolution);
+  await updateRows(tx, 'resolutions', { ...key, seq: resolution.seq }, { is_held: 0 });
   await applyResolution(deps, tx, row, resolution);
 }

@@ -8,7 +8,7 @@ import { addJob } from '../jobs/enqueue.ts';
 import { requirementsOfApplication } from '../jobs/limit-child.ts';
 import { findJob, type JobRecord } from '../jobs/require-job.ts';
 import { requeueJob } from '../jobs/retry.ts';
-import { updateJobDecisions, updateJobWait } from '../jobs/store.ts';
+import { updateJob } from '../jobs/store.ts';
 import { recordJobEvent } from '../jobs/store-events.ts';
 import { titleOf } from '../jobs/title.ts';
 import type { Entry } from '../queue/entry.ts';
@@ -126,7 +126,7 @@ export async function recordWait(tx: Tx, { entry, row }: JobRecord): Promise<Job
     entry.status === 'blocked' ? await readOpenOfJob(tx, row.workspace_id, row.job_id) : undefined;
   const waitsOn = open?.uncertainty_id ?? null;
   if (waitsOn === row.waiting_on_uncertainty_id) return { entry, row };
-  await updateJobWait(tx, row, waitsOn);
+  await updateJob(tx, row, { waiting_on_uncertainty_id: waitsOn });
   return { entry, row: { ...row, waiting_on_uncertainty_id: waitsOn } };
 }
 
@@ -170,10 +170,10 @@ async function attachAnswer(
     resolvedAt: timestampOf(resolution.created_at),
   };
   const decisions = [...othersThan(row.decisions, uncertainty), decision].slice(-DECISIONS_MAX);
-  const changed = { ...row, decisions: JSON.stringify(decisions) };
-  await updateJobDecisions(tx, changed);
+  const set = { decisions: JSON.stringify(decisions) };
+  await updateJob(tx, row, set);
   await updateAnswerJob(tx, uncertainty, row.job_id, { isSeen: false });
-  return { entry, row: changed };
+  return { entry, row: { ...row, ...set } };
 }
 
 async function detachAnswer(
@@ -181,10 +181,10 @@ async function detachAnswer(
   { entry, row }: JobRecord,
   uncertainty: UncertaintyRow,
 ): Promise<JobRecord> {
-  const changed = { ...row, decisions: JSON.stringify(othersThan(row.decisions, uncertainty)) };
-  await updateJobDecisions(tx, changed);
+  const set = { decisions: JSON.stringify(othersThan(row.decisions, uncertainty)) };
+  await updateJob(tx, row, set);
   await updateAnswerJob(tx, uncertainty, null, { isSeen: false });
-  return { entry, row: changed };
+  return { entry, row: { ...row, ...set } };
 }
 
 function othersThan(decisions: string, uncertainty: UncertaintyRow): Job['decisions'] {

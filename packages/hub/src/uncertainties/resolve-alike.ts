@@ -24,12 +24,8 @@ export function resolveAlike(
   principal: Principal,
   input: AlikeInput,
 ): Promise<{ results: AlikeResult[]; idempotent?: boolean }> {
-  const { idempotencyKey: key, ...body } = input;
-  const { workspaceId } = input;
-  const { principalId } = principal;
-  const call = { workspaceId, principalId, operation: 'uncertaintiesResolveAlike', key, body };
-  return deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
+  return deps.database.write(input.workspaceId, (tx) =>
+    answerOnce(tx, { operation: 'uncertaintiesResolveAlike', principal, input }, async () => {
       const rows = await readAlike(tx, principal, input);
       const results: AlikeResult[] = [];
       for (const row of rows) results.push(await resolveOne(deps, tx, principal, row, input));

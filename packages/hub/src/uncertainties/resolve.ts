@@ -1,4 +1,4 @@
-import type { endpoints, RequestInput, Uncertainty } from '@signalbox/contract';
+import type { AnswerOf, endpoints, RequestInput } from '@signalbox/contract';
 import { appendAudit } from '../audit/append.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -20,15 +20,10 @@ import {
 } from './store-resolutions.ts';
 
 type ResolveInput = RequestInput<typeof endpoints.uncertainties.addResolution.request>;
+type Resolved = AnswerOf<typeof endpoints.uncertainties.addResolution>;
 
 /** The contract's limit of an uncertainty's `resolutions`. */
 const RESOLUTIONS_MAX = 1_000;
-
-interface Resolved {
-  resolutionId: string;
-  uncertainty: Uncertainty;
-  idempotent?: boolean;
-}
 
 /**
  * Resolves an uncertainty. The first resolution wins, unless a later one supersedes it.
@@ -55,12 +50,9 @@ export function resolveAs(
   input: ResolveInput,
   origin: { via?: string },
 ): Promise<Resolved> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
-  const operation = 'uncertaintiesAddResolution';
   const call = {
-    ...{ workspaceId, principalId, operation, key, body },
+    ...{ operation: 'uncertaintiesAddResolution', principal, input },
     // It was withdrawn.
     isStale: async (_tx: Tx, { resolutionId }: { resolutionId: string }) =>
       (await listResolutions(tx, workspaceId, [uncertaintyId])).every(

@@ -14,6 +14,7 @@ import { nullableTimestampOf, timestampOf } from '../base/clock.ts';
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { titleOf } from '../jobs/title.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
 import { shapeOf } from './answer-by-rule.ts';
@@ -23,7 +24,6 @@ import type { UncertaintyRow } from './store.ts';
 import { readResolution } from './store-resolutions.ts';
 import {
   countLiveRules,
-  insertRule,
   listActions,
   listRules,
   type RuleRow,
@@ -111,7 +111,7 @@ export function createRule(
       ...{ created_by_name: principal.displayName, expires_at: expiresMs, revoked_at: null },
       ...{ uses: 0, last_used_at: null },
     };
-    insertRule(tx, row);
+    insertRow(tx, 'decision_rules', row);
     const rule = presentRule(row);
     const { scope, kind, words } = rule;
     await appendAudit(tx, {

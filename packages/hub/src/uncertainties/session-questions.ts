@@ -9,6 +9,7 @@ import {
 import { HubError, invalidField } from '../base/errors.ts';
 import type { Principal, RequestContext } from '../base/principal.ts';
 import type { Reader, Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { readRepositoryByHash } from '../repositories/store.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -19,7 +20,6 @@ import { presentWhole, requireUncertainty } from './require-uncertainty.ts';
 import { resolveUncertainty } from './resolve.ts';
 import {
   countOfSessions,
-  insertUncertainty,
   listAbandoned,
   readUncertainty,
   type UncertaintyKey,
@@ -53,7 +53,7 @@ export function askForSession(
     )
       throw new HubError('LIMIT_REACHED', `You have ${OPEN_QUESTIONS_MAX} open questions here.`);
     const row = await makeRow(deps, tx, principal, input);
-    await insertUncertainty(tx, row);
+    insertRow(tx, 'uncertainties', row);
     await runHooks(deps.hooks.onDecisionRequested, deps, tx, row);
     const { uncertainty_id: uncertaintyId, decision_request_id: decisionRequestId } = row;
     return { uncertaintyId, decisionRequestId };

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
+import { insertRow } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { ResolutionsTable } from '../db/schema/uncertainties.ts';
 
@@ -29,25 +29,6 @@ export function readResolution(
     `SELECT ${allColumns.resolutions} FROM resolutions WHERE workspace_id = ? AND uncertainty_id = ?
      ORDER BY seq DESC LIMIT 1`,
     [workspaceId, uncertaintyId],
-  );
-}
-
-/** Deletes a resolution that is withdrawn. The audit log keeps what it was. */
-export async function deleteResolution(tx: Tx, row: ResolutionRow): Promise<void> {
-  await deleteRows(tx, 'resolutions', {
-    workspace_id: row.workspace_id,
-    uncertainty_id: row.uncertainty_id,
-    seq: row.seq,
-  });
-}
-
-/** Marks a resolution as handed over. */
-export async function updateReleased(tx: Tx, row: ResolutionRow): Promise<void> {
-  await updateRows(
-    tx,
-    'resolutions',
-    { workspace_id: row.workspace_id, uncertainty_id: row.uncertainty_id, seq: row.seq },
-    { is_held: 0 },
   );
 }
 

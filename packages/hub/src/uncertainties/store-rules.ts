@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/engine.ts';
-import { insertRow, updateRows } from '../db/row-write.ts';
+import { updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { DecisionRulesTable } from '../db/schema/uncertainties.ts';
 import type { UncertaintyRow } from './store.ts';
@@ -59,10 +59,6 @@ export async function countLiveRules(
     [workspaceId, nowMs],
   );
   return row?.count ?? 0;
-}
-
-export function insertRule(tx: Tx, row: RuleRow): void {
-  insertRow(tx, 'decision_rules', row);
 }
 
 /** Writes when a rule was revoked, and how often it was used. */

@@ -1,7 +1,7 @@
 import { UNDO_MS_MAX } from '@signalbox/contract';
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
-import { insertRow, sql, updateRows } from '../db/row-write.ts';
+import { sql, updateRows } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
 import type { UncertaintiesTable } from '../db/schema/uncertainties.ts';
 
@@ -50,10 +50,6 @@ const keyOf = ({ workspace_id, uncertainty_id }: UncertaintyKey) => ({
   workspace_id,
   uncertainty_id,
 });
-
-export async function insertUncertainty(tx: Tx, row: UncertaintyRow): Promise<void> {
-  insertRow(tx, 'uncertainties', row);
-}
 
 /**
  * Makes an uncertainty with an assumed value an open decision request. Removes a deadline that has
@@ -114,16 +110,6 @@ export async function updateHandedOver(tx: Tx, ref: UncertaintyKey): Promise<boo
     { hand_over_at: null },
   );
   return changes > 0;
-}
-
-/** Writes the state of an uncertainty whose last answer was withdrawn. */
-export async function updateWithdrawn(
-  tx: Tx,
-  ref: UncertaintyKey,
-  state: Pick<UncertaintyRow, 'status' | 'resolved_at' | 'hand_over_at'>,
-): Promise<void> {
-  const { status, resolved_at, hand_over_at } = state;
-  await updateRows(tx, 'uncertainties', keyOf(ref), { status, resolved_at, hand_over_at });
 }
 
 /** Uncertainties of all workspaces whose answer is to be handed over now. */

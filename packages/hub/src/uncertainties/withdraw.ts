@@ -4,6 +4,7 @@ import { isRecent } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { deleteRows, updateRows } from '../db/row-write.ts';
 import { findJob } from '../jobs/require-job.ts';
 import { runHooks } from '../start/hooks.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
@@ -12,8 +13,8 @@ import { dismissOfEnded } from './dismiss-questions.ts';
 import { recordWait } from './hand-over.ts';
 import { stateAfter } from './policy.ts';
 import { presentWhole, requireAnswerable } from './require-uncertainty.ts';
-import { type UncertaintyRow, updateWithdrawn } from './store.ts';
-import { deleteResolution, listResolutions, type ResolutionRow } from './store-resolutions.ts';
+import type { UncertaintyRow } from './store.ts';
+import { listResolutions, type ResolutionRow } from './store-resolutions.ts';
 
 /**
  * Takes back an answer that was not handed over yet, for the one who gave it. Does nothing if it
@@ -73,12 +74,15 @@ async function withdraw(
   const last = all.at(-1);
   const before = all.at(-2);
   if (last === undefined) return;
-  await deleteResolution(tx, last);
-  await updateWithdrawn(tx, row, {
+  const { workspace_id, uncertainty_id, seq } = last;
+  // The audit log keeps what it was.
+  await deleteRows(tx, 'resolutions', { workspace_id, uncertainty_id, seq });
+  const state = {
     ...stateAfter(row, before),
     // The answer that it superseded may have been held as well, and is now due.
     hand_over_at: before?.is_held === 1 ? tx.nowMs : null,
-  });
+  };
+  await updateRows(tx, 'uncertainties', { workspace_id, uncertainty_id }, state);
   await runHooks(deps.hooks.onDecisionReopened, deps, tx, row);
   const { workspace_id: workspaceId, job_id: jobId } = row;
   const asker = jobId === null ? null : await findJob(tx, workspaceId, jobId);

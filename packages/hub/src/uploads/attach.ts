@@ -1,8 +1,9 @@
 import type { Attachment } from '@signalbox/contract';
 import { invalidField } from '../base/errors.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import type { JobKey } from '../start/hooks.ts';
-import { insertAttachment, readUpload } from './store.ts';
+import { readUpload } from './store.ts';
 
 /**
  * Keeps uploads for a new job, as long as the job lives. The `attachUploads` hook.
@@ -20,7 +21,7 @@ export async function attachUploads(
     if (row?.status !== 'stored') {
       throw invalidField(`/attachments/${at}`, 'must be a completed upload of this workspace');
     }
-    insertAttachment(tx, {
+    insertRow(tx, 'upload_attachments', {
       workspace_id: workspaceId,
       job_id: jobId,
       upload_id: uploadId,

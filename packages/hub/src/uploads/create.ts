@@ -1,27 +1,21 @@
-import { endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
+import { type AnswerOf, endpoints, type RequestInput, SIGNED_URL_MS } from '@signalbox/contract';
 import { findWaitingRequest } from '../agents/patch-requests.ts';
 import { timestampOf } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
+import { insertRow } from '../db/row-write.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { requireEntryOfAgent } from '../jobs/require-job.ts';
 import { requireClaim } from '../queue/leased-work.ts';
 import type { UploadDeps } from './deps.ts';
 import { incomingKeyOf } from './receive.ts';
 import { signUrl } from './signed-url.ts';
-import { insertObject, insertUpload, type UploadRow } from './store.ts';
+import { insertObject, type UploadRow } from './store.ts';
 import { addUsage } from './usage.ts';
 
 const { uploads } = endpoints;
 type CreateInput = RequestInput<typeof uploads.create.request>;
-
-export interface CreatedUpload {
-  uploadId: string;
-  uploadUrl: string;
-  expiresAt: string;
-  idempotent?: boolean;
-}
 
 /**
  * Announces an upload and returns the URL to send its bytes to. The URL is derived from the stored
@@ -34,14 +28,11 @@ export async function createUpload(
   deps: UploadDeps,
   principal: Principal,
   input: CreateInput,
-): Promise<CreatedUpload> {
-  const { idempotencyKey: key, ...body } = input;
-  const { principalId } = principal;
+): Promise<AnswerOf<typeof uploads.create>> {
   const { workspaceId } = input;
   await deps.disk?.requireFree(input.sizeBytes);
-  const call = { workspaceId, principalId, operation: uploads.create.name, key, body };
   const { idempotent, ...upload } = await deps.database.write(workspaceId, (tx) =>
-    answerOnce(tx, call, async () => {
+    answerOnce(tx, { operation: 'uploadsCreate', principal, input }, async () => {
       if (input.job !== undefined) await checkJob(tx, principal, workspaceId, input.job);
       const row: UploadRow = {
         workspace_id: workspaceId,
@@ -60,7 +51,7 @@ export async function createUpload(
         stored_at: null,
       };
       await addUsage(tx, row, deps.quotas);
-      await insertUpload(tx, row);
+      insertRow(tx, 'uploads', row);
       if (deps.byteStore.signer !== null) {
         // Recorded first, so that bytes are deleted even if the client sends them late.
         const { workspace_id, upload_id } = row;

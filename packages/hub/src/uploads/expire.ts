@@ -1,12 +1,12 @@
 import { deleteContextItem } from '../context/expire-items.ts';
 import { NO_WORKSPACE, type Tx } from '../db/engine.ts';
+import { deleteRows } from '../db/row-write.ts';
 import { listRetainingWorkspaces } from '../workspaces/store.ts';
 import type { UploadDeps } from './deps.ts';
 import { deleteExtractsOf, moveExtracts } from './extraction/store.ts';
 import {
   deleteObject,
   deleteUnfinishedUploads,
-  deleteUploadRow,
   type ExpiringUpload,
   insertObject,
   listLeftoverObjects,
@@ -85,7 +85,7 @@ export async function deleteUploadWithTexts(tx: Tx, upload: ExpiringUpload): Pro
     await insertObject(tx, { workspace_id: workspaceId, object_key, upload_id });
   }
   await removeUsage(tx, [upload]);
-  await deleteUploadRow(tx, workspaceId, upload_id);
+  await deleteRows(tx, 'uploads', { workspace_id: workspaceId, upload_id });
 }
 
 /** Deletes uploads that were never completed and objects that belong to no upload. */

@@ -1,15 +1,15 @@
 import {
+  type AnswerOf,
   type endpoints,
   PATCH_BYTES_MAX,
   type PatchBeginning,
-  type ResponseOf,
 } from '@signalbox/contract';
 import { HubError } from '../base/errors.ts';
 import { readWholeJob } from '../jobs/store-whole.ts';
 import type { UploadDeps } from './deps.ts';
 import { readUpload, type UploadRow } from './store.ts';
 
-type PatchView = Omit<ResponseOf<typeof endpoints.jobs.patch>, 'ok'>;
+type PatchView = AnswerOf<typeof endpoints.jobs.patch>;
 
 interface PatchRequest {
   workspaceId: string;

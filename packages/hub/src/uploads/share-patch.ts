@@ -6,7 +6,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Tx } from '../db/engine.ts';
 import { commitOf } from '../jobs/policy.ts';
 import { type JobRecord, requireJobOfAgent } from '../jobs/require-job.ts';
-import { updateJobEvidence } from '../jobs/store.ts';
+import { updateJob } from '../jobs/store.ts';
 import { asObject } from '../queue/matching.ts';
 import type { UploadDeps } from './deps.ts';
 import { readUpload } from './store.ts';
@@ -58,7 +58,7 @@ async function addPatch(
   if (roundPatch !== undefined) await requireUpload(tx, row, '/roundPatch/uploadId', roundPatch);
   const shared = { patch, ...(roundPatch === undefined ? {} : { roundPatch }) };
   const evidence = { ...asObject(JSON.parse(row.evidence ?? 'null')), ...shared };
-  await updateJobEvidence(tx, row, JSON.stringify(evidence));
+  await updateJob(tx, row, { evidence: JSON.stringify(evidence) });
 }
 
 async function requireUpload(

@@ -1,3 +1,4 @@
+import { conditions } from '../db/conditions.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import {
   deleteOf,
@@ -35,12 +36,13 @@ export function listUploads(
   workspaceId: string,
   page: { limit: number; before: string | null },
 ): Promise<UploadRow[]> {
-  const values = page.before === null ? [workspaceId] : [workspaceId, page.before];
+  const given = conditions([
+    ['workspace_id = ?', workspaceId],
+    ['upload_id < ?', page.before],
+  ]);
   return reader.allSql<UploadRow>(
-    `SELECT ${allColumns.uploads} FROM uploads
-     WHERE workspace_id = ? ${page.before === null ? '' : 'AND upload_id < ?'}
-     ORDER BY upload_id DESC LIMIT ?`,
-    [...values, page.limit + 1],
+    `SELECT ${allColumns.uploads} FROM uploads WHERE ${given.sql} ORDER BY upload_id DESC LIMIT ?`,
+    [...given.values, page.limit + 1],
   );
 }
 
@@ -53,10 +55,6 @@ export function readNewestStored(
      ORDER BY stored_at DESC LIMIT 1`,
     [],
   );
-}
-
-export async function insertUpload(tx: Tx, row: UploadRow): Promise<void> {
-  insertRow(tx, 'uploads', row);
 }
 
 /** @returns false when the upload was stored already. */
@@ -154,10 +152,6 @@ export function listStoredBefore(
   );
 }
 
-export function insertAttachment(tx: Tx, row: UploadAttachmentsTable): void {
-  insertRow(tx, 'upload_attachments', row);
-}
-
 export async function deleteAttachments(
   tx: Tx,
   workspaceId: string,
@@ -188,14 +182,6 @@ export function readOtherWithBytes(
      WHERE workspace_id = ? AND sha256 = ? AND status = 'stored' AND upload_id <> ? LIMIT 1`,
     [upload.workspace_id, upload.sha256, upload.upload_id],
   );
-}
-
-export async function deleteUploadRow(
-  tx: Tx,
-  workspaceId: string,
-  uploadId: string,
-): Promise<void> {
-  await deleteRows(tx, 'uploads', { workspace_id: workspaceId, upload_id: uploadId });
 }
 
 /** A stored upload and the object that has its bytes. */

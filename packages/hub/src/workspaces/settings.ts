@@ -6,18 +6,17 @@ import type { Principal } from '../base/principal.ts';
 import type { Reader } from '../db/engine.ts';
 import type { Role } from '../db/schema/tables.ts';
 import type { HubDeps } from '../start/hub-deps.ts';
-import {
-  readWorkspace,
-  updateWorkspaceSettings,
-  type WorkspaceRow,
-  type WorkspaceSettings,
-} from './store.ts';
+import { readWorkspace, updateWorkspace, type WorkspaceRow } from './store.ts';
 import {
   type CloudAiSettingsRow,
   putCloudAiSettingsRow,
   readCloudAiSettingsRow,
 } from './store-cloud-ai-settings.ts';
 
+type WorkspaceSettings = Pick<
+  WorkspaceRow,
+  'name' | 'content_storage' | 'retention_days' | 'redact_secrets' | 'ask_owners_after_minutes'
+>;
 type UpdateInput = RequestInput<typeof consoleEndpoints.workspaceSettings.update.request>;
 
 /** Everything that people can configure in a workspace. */
@@ -53,7 +52,7 @@ export function updateSettings(
     const wantedAi = wantedCloudAi(cloudAi, input);
     const changes = { ...listChanges(row, wanted), ...listChanges(cloudAi, wantedAi) };
     if (Object.keys(changes).length === 0) return { row, cloudAi };
-    await updateWorkspaceSettings(tx, workspaceId, wanted);
+    await updateWorkspace(tx, workspaceId, wanted);
     await putCloudAiSettingsRow(tx, wantedAi);
     await appendAudit(tx, {
       workspaceId,

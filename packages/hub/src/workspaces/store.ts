@@ -92,35 +92,13 @@ export async function insertWorkspace(
   return row;
 }
 
-export type WorkspaceSettings = Pick<
-  WorkspaceRow,
-  'name' | 'content_storage' | 'retention_days' | 'redact_secrets' | 'ask_owners_after_minutes'
->;
-
-export async function updateWorkspaceSettings(
+/** Writes some columns of a workspace. */
+export async function updateWorkspace(
   tx: Tx,
   workspaceId: string,
-  settings: WorkspaceSettings,
+  changes: Partial<WorkspaceRow>,
 ): Promise<void> {
-  await updateRows(tx, 'workspaces', { workspace_id: workspaceId }, settings);
-}
-
-/** Pauses or resumes the queue of the whole workspace. */
-export async function updateWorkspacePause(
-  tx: Tx,
-  workspaceId: string,
-  pause: PauseColumns,
-): Promise<void> {
-  await updateRows(
-    tx,
-    'workspaces',
-    { workspace_id: workspaceId },
-    {
-      queue_paused_at: pause.queue_paused_at,
-      queue_paused_by: pause.queue_paused_by,
-      queue_pause_reason: pause.queue_pause_reason,
-    },
-  );
+  await updateRows(tx, 'workspaces', { workspace_id: workspaceId }, changes);
 }
 
 /** Pauses the queues of all workspaces that are not paused. */

@@ -60,8 +60,7 @@ async function setup(t: TestContext, isOn: 0 | 1 = 1) {
     listItems: () =>
       listItemHeads(
         database.reader,
-        workspaceId,
-        { includeSuperseded: true },
+        { workspaceId, includeSuperseded: true, limit: 9 },
         { limit: 9, before: null },
       ),
     recommendationOf: async (uncertaintyId: string) => {

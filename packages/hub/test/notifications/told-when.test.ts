@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleEndpoints, consolePathOf, endpoints } from '@signalbox/contract';
 import { endOfQuiet } from '../../src/notifications/quiet-hours.ts';
-import {
-  readWorkspace,
-  updateWorkspaceSettings,
-  type WorkspaceRow,
-} from '../../src/workspaces/store.ts';
+import { updateWorkspace } from '../../src/workspaces/store.ts';
 import { MINUTE_MS, question, startAskingJob, startOutbox } from '../support/outbox-world.ts';
 
 const { notificationChannels, notifications } = consoleEndpoints;
@@ -234,18 +230,10 @@ test('owners are not told of a question that was answered first', async (t) => {
 test('a workspace can leave its questions to the person who enqueued the job', async (t) => {
   const h = await startEscalation(t);
   const never = { ask_owners_after_minutes: 0 };
-  await h.hub.database.write(h.workspaceId, async (tx) => {
-    const row = await readWorkspace(tx, h.workspaceId);
-    assert.ok(row);
-    await updateWorkspaceSettings(tx, h.workspaceId, { ...settingsOf(row), ...never });
-  });
+  await h.hub.database.write(h.workspaceId, (tx) => updateWorkspace(tx, h.workspaceId, never));
   const uncertaintyId = await h.raise();
   assert.equal((await h.told(uncertaintyId)).length, 1);
 });
-
-function settingsOf({ name, content_storage, retention_days, redact_secrets }: WorkspaceRow) {
-  return { name, content_storage, retention_days, redact_secrets };
-}
 
 /** Ada hears of jobs that wait, and enqueues some. */
 async function startWaits(t: TestContext) {

@@ -1,7 +1,6 @@
 import { consoleEndpoints, endpoints } from '@signalbox/contract';
 import { timestampOf } from '../../src/base/clock.ts';
-import { insertRepository } from '../../src/repositories/store.ts';
-import { insertUncertainty } from '../../src/uncertainties/store.ts';
+import { insertRow } from '../../src/db/row-write.ts';
 import { appendResolution } from '../../src/uncertainties/store-resolutions.ts';
 import type { Caller, ConsoleWorld } from './console-world.ts';
 import { makeRequest } from './oauth.ts';
@@ -60,8 +59,8 @@ const newMailAccount = ({ workspaceId }: ConsoleWorld) => ({
 const newTrigger = async ({ hub, workspaceId }: ConsoleWorld) => {
   const { database, deps } = hub;
   const repoId = deps.ids('repository');
-  await database.write(null, (tx) =>
-    insertRepository(tx, {
+  await database.write(null, async (tx) =>
+    insertRow(tx, 'repositories', {
       workspace_id: workspaceId,
       repo_id: repoId,
       remote_url_hash: repoId,
@@ -90,7 +89,7 @@ const answeredAction = async (world: ConsoleWorld) => {
   const { repoId } = await newTrigger(world);
   const uncertaintyId = hub.deps.ids('uncertainty');
   await hub.database.write(workspaceId, async (tx) => {
-    await insertUncertainty(tx, {
+    insertRow(tx, 'uncertainties', {
       ...{ workspace_id: workspaceId, uncertainty_id: uncertaintyId, repo_id: repoId },
       ...{ decision_request_id: null, run_id: null, job_id: null, status: 'resolved' },
       ...{ prompt: 'May it?', kind: 'approval', context: '', confidence: 0, impact: '' },

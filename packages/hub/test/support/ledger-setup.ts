@@ -1,7 +1,7 @@
 import { exampleTrigger } from '@signalbox/contract';
+import { insertRow } from '../../src/db/row-write.ts';
 import { ingestEvent } from '../../src/integrations/ingest.ts';
 import { developmentPrincipal } from '../../src/tokens/authenticate-bearer.ts';
-import { insertTrigger } from '../../src/triggers/store.ts';
 import type { HomeWorld, TestWorkspace } from './home-world.ts';
 
 let drawn = 0;
@@ -29,8 +29,8 @@ export async function addTriggerRow(
 ): Promise<string> {
   const { database, deps } = hub;
   const triggerId = deps.ids('trigger');
-  await database.write(null, (tx) =>
-    insertTrigger(tx, {
+  await database.write(null, async (tx) =>
+    insertRow(tx, 'triggers', {
       ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled },
       ...{ match: JSON.stringify({ type: 'never' }), cron: null, time_zone: null },
       ...{ repo_id: repoId, run_ref_template: name, title_template: name, prompt_template: name },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { PackSection } from '@signalbox/contract';
-import { type MailAccountDraft, putMailAccount } from '../../src/context/mail/accounts.ts';
+import { putMailAccount } from '../../src/context/mail/accounts.ts';
 import { ConnectionSlots } from '../../src/context/mail/connection-slots.ts';
 import { resolveRunPack } from '../../src/context/resolve-pack.ts';
 import { startContextWorld } from './context-world.ts';
@@ -23,7 +23,7 @@ export async function startMailWorld(t: TestContext) {
     ...context,
     server,
     /** Adds the account of the server, or another one that differs from it. */
-    addAccount: (draft: Partial<MailAccountDraft> = {}) =>
+    addAccount: (draft: Partial<Parameters<typeof putMailAccount>[2]> = {}) =>
       putMailAccount(hub.deps, 'test', {
         workspaceId,
         name: 'ops',

@@ -1,31 +1,25 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Defaulted, Integer, Ok, Text } from '../../schema.ts';
-import { consoleRow, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './fields.ts';
+import { defineConsoleEndpoint, NewPassword, PASSWORD_CHARS_MAX, PersonName } from './fields.ts';
 import { examplePerson, Person } from './session.ts';
 
 export const account = {
-  update: defineEndpoint({
-    ...consoleRow,
+  update: defineConsoleEndpoint({
     name: 'consoleAccountUpdate',
     path: '/console-api/v1/account/update',
-    auth: 'session',
     repeat: 'once',
     summary: "Change a person's own name",
     description: 'The new name applies everywhere at once.',
     request: Type.Object({ name: PersonName }),
     response: Ok({ person: Person }),
-    errors: [],
     example: {
       request: { name: examplePerson.name },
       response: { ok: true, person: examplePerson },
     },
   }),
-  changePassword: defineEndpoint({
-    ...consoleRow,
+  changePassword: defineConsoleEndpoint({
     name: 'consoleAccountChangePassword',
     path: '/console-api/v1/account/change-password',
-    auth: 'session',
     repeat: 'once',
     summary: "Change a person's own password",
     description:

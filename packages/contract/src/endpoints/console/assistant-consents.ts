@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, List, Nullable, Ok, OneOf, Text } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 /** The rights that an assistant may be given, as OAuth names them. */
 export const assistantScopes = ['read', 'enqueue', 'answer'] as const;
@@ -22,11 +21,9 @@ const exampleQuery =
   '&resource=https%3A%2F%2Fsignalbox.acme.dev%2Fmcp';
 
 export const assistantConsents = {
-  open: defineEndpoint({
-    ...consoleRow,
+  open: defineConsoleEndpoint({
     name: 'consoleAssistantConsentOpen',
     path: '/console-api/v1/assistant-consents/open',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Show what an assistant asks for',
     description:
@@ -54,7 +51,6 @@ export const assistantConsents = {
         WORKSPACES_MAX,
       ),
     }),
-    errors: [],
     example: {
       request: { query: exampleQuery },
       response: {
@@ -70,11 +66,9 @@ export const assistantConsents = {
       },
     },
   }),
-  answer: defineEndpoint({
-    ...consoleRow,
+  answer: defineConsoleEndpoint({
     name: 'consoleAssistantConsentAnswer',
     path: '/console-api/v1/assistant-consents/answer',
-    auth: 'session',
     repeat: 'once',
     summary: 'Allow or refuse what an assistant asks for',
     description:
@@ -87,7 +81,6 @@ export const assistantConsents = {
       scopes: Type.Optional(AssistantScopes),
     }),
     response: Ok({ redirectTo: Text(8_000) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: {
         query: exampleQuery,

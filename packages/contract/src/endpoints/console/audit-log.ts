@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Id,
@@ -16,7 +15,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 import { examplePerson } from './session.ts';
 
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
@@ -53,11 +52,9 @@ const exampleEntry: AuditLogEntry = {
 };
 
 export const auditLog = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleAuditList',
     path: '/console-api/v1/audit/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Read the audit log of a workspace',
     description: 'For owners and admins. Newest first. The optional fields are filters.',
@@ -72,17 +69,14 @@ export const auditLog = {
       cursor: Cursor,
     }),
     response: Ok({ entries: List(AuditLogEntry, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, action: 'token.revoke' },
       response: { ok: true, entries: [exampleEntry], nextCursor: null },
     },
   }),
-  export: defineEndpoint({
-    ...consoleRow,
+  export: defineConsoleEndpoint({
     name: 'consoleAuditExport',
     path: '/console-api/v1/audit/export',
-    auth: 'session',
     repeat: 'once',
     summary: 'Export the audit log of a workspace',
     description:
@@ -93,14 +87,11 @@ export const auditLog = {
     bytes: 'response',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Type.Object({}),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: { request: { workspaceId: exampleIds.workspace }, response: {} },
   }),
-  verify: defineEndpoint({
-    ...consoleRow,
+  verify: defineConsoleEndpoint({
     name: 'consoleAuditVerify',
     path: '/console-api/v1/audit/verify',
-    auth: 'session',
     repeat: 'once',
     summary: 'Verify the audit log of a workspace',
     description:
@@ -115,7 +106,6 @@ export const auditLog = {
       brokenAtSeq: Nullable(Integer(1, SEQ_MAX)),
       reason: Nullable(OneOf(auditBreaks)),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Defaulted, Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 /** The maximum of chat teams of a workspace, with those that wait for their proof. */
 export const CHAT_TEAMS_MAX = 50;
@@ -53,11 +52,9 @@ const waitingTeam: ChatTeam = {
 };
 
 export const chatTeams = {
-  put: defineEndpoint({
-    ...consoleRow,
+  put: defineConsoleEndpoint({
     name: 'consoleChatTeamPut',
     path: '/console-api/v1/chat-teams/put',
-    auth: 'session',
     repeat: 'once',
     summary: "Send a chat team's messages to a workspace",
     description:
@@ -71,33 +68,27 @@ export const chatTeams = {
       name: Defaulted(Text(200), ''),
     }),
     response: Ok({ chatTeam: ChatTeam }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, teamId: exampleTeam.teamId, name: 'Acme' },
       response: { ok: true, chatTeam: waitingTeam },
     },
   }),
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleChatTeamList',
     path: '/console-api/v1/chat-teams/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the chat teams of a workspace',
     description: 'For owners and admins. Ordered by the id of the team; those that wait come last.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ chatTeams: List(ChatTeam, CHAT_TEAMS_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, chatTeams: [exampleTeam] },
     },
   }),
-  remove: defineEndpoint({
-    ...consoleRow,
+  remove: defineConsoleEndpoint({
     name: 'consoleChatTeamRemove',
     path: '/console-api/v1/chat-teams/remove',
-    auth: 'session',
     repeat: 'once',
     summary: 'Remove a chat team from a workspace',
     description: 'For owners and admins. Items from its messages stay. Later messages are ignored.',
@@ -105,7 +96,6 @@ export const chatTeams = {
     response: Ok({
       removed: Type.Boolean({ description: 'False if the workspace did not have the team.' }),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, teamId: exampleTeam.teamId },
       response: { ok: true, removed: true },

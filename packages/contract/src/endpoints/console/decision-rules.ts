@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { TITLE_CHARS_MAX } from '../job-schemas.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
 import { ACTION_WORDS_MAX, AskedAction } from '../uncertainty-schemas.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 /** Rules of a workspace that answer; those that have ended are not counted. */
 export const DECISION_RULES_MAX = 500;
@@ -84,27 +83,22 @@ const ShapeRequest = {
 };
 
 export const decisionRules = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleDecisionRuleList',
     path: '/console-api/v1/decision-rules/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the rules that answer questions',
     description: 'Those that answer now, then those that have ended, each newest first, up to 500.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ rules: List(DecisionRule, DECISION_RULES_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, rules: [exampleRule] },
     },
   }),
-  preview: defineEndpoint({
-    ...consoleRow,
+  preview: defineConsoleEndpoint({
     name: 'consoleDecisionRulePreview',
     path: '/console-api/v1/decision-rules/preview',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Show the past questions that a rule would have answered',
     description: 'Newest first, of the last 500 questions of the repository about actions.',
@@ -122,7 +116,7 @@ export const decisionRules = {
         RULE_QUESTIONS_MAX,
       ),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND', 'INVALID_REQUEST', 'NOT_ALLOWED'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: {
       request: exampleShape,
       response: {
@@ -140,11 +134,9 @@ export const decisionRules = {
       },
     },
   }),
-  create: defineEndpoint({
-    ...consoleRow,
+  create: defineConsoleEndpoint({
     name: 'consoleDecisionRuleCreate',
     path: '/console-api/v1/decision-rules/create',
-    auth: 'session',
     repeat: 'once',
     summary: 'Make an answer a rule',
     description:
@@ -153,29 +145,21 @@ export const decisionRules = {
       'may not answer any more.',
     request: Type.Object({ ...ShapeRequest, expiresAt: Timestamp('Within 90 days.') }),
     response: Ok({ rule: DecisionRule }),
-    errors: [
-      'WORKSPACE_NOT_FOUND',
-      'UNCERTAINTY_NOT_FOUND',
-      'INVALID_REQUEST',
-      'LIMIT_REACHED',
-      'NOT_ALLOWED',
-    ],
+    errors: ['UNCERTAINTY_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: { ...exampleShape, expiresAt: exampleRule.expiresAt },
       response: { ok: true, rule: { ...exampleRule, uses: 0, lastUsedAt: null } },
     },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleDecisionRuleRevoke',
     path: '/console-api/v1/decision-rules/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: 'End a rule',
     description: 'Answers that it has given stay. Audited.',
     request: Type.Object({ workspaceId: Id('workspace'), ruleId: Id('decisionRule') }),
     response: Ok({ rule: DecisionRule }),
-    errors: ['WORKSPACE_NOT_FOUND', 'RULE_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['RULE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, ruleId: exampleRule.ruleId },
       response: { ok: true, rule: { ...exampleRule, revokedAt: '2026-11-03T09:00:00.000Z' } },

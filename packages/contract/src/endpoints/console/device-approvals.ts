@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
+import { defineConsoleEndpoint, PASSWORD_CHARS_MAX } from './fields.ts';
 
 /** After this time, a person must send the password again to approve a device. */
 export const CONFIRMATION_AGE_MS = 10 * 60 * 1000;
@@ -13,11 +12,9 @@ export const deviceApprovalStatuses = ['pending', 'approved', 'denied', 'expired
 export type DeviceApprovalStatus = (typeof deviceApprovalStatuses)[number];
 
 export const deviceApprovals = {
-  open: defineEndpoint({
-    ...consoleRow,
+  open: defineConsoleEndpoint({
     name: 'consoleDeviceApprovalOpen',
     path: '/console-api/v1/device-approvals/open',
-    auth: 'session',
     repeat: 'once',
     summary: 'Open a device session to answer it',
     description:
@@ -58,11 +55,9 @@ export const deviceApprovals = {
       },
     },
   }),
-  answer: defineEndpoint({
-    ...consoleRow,
+  answer: defineConsoleEndpoint({
     name: 'consoleDeviceApprovalAnswer',
     path: '/console-api/v1/device-approvals/answer',
-    auth: 'session',
     repeat: 'once',
     summary: 'Approve or deny a device session',
     description:
@@ -86,7 +81,6 @@ export const deviceApprovals = {
       'DEVICE_SESSION_CLOSED',
       'CONFIRMATION_REQUIRED',
       'SIGN_IN_FAILED',
-      'NOT_ALLOWED',
     ],
     example: {
       request: { deviceId: exampleIds.device, decision: 'approve', userCode: 'WDJB-MJHT' },

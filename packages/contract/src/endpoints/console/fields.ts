@@ -1,17 +1,16 @@
+import type { TObject } from 'typebox';
+import { defineEndpoint, type Endpoint, type EndpointRow } from '../../endpoint.ts';
 import { Text } from '../../schema.ts';
 
 export const PASSWORD_CHARS_MIN = 8;
 export const PASSWORD_CHARS_MAX = 128;
 
-/** The fields that all rows of the console share. */
-export const consoleRow = {
-  method: 'POST',
-  tag: 'Console',
-  scopes: [],
-  origin: 'extension',
-  console: true,
-  jobToken: 'none',
-} as const;
+/** Checks a row of the console. Its caller is signed in, unless the row says `auth: 'none'`. */
+export function defineConsoleEndpoint<Req extends TObject, Res extends TObject>(
+  row: Omit<EndpointRow<Req, Res, true>, 'tag' | 'scopes' | 'console'>,
+): Endpoint<Req, Res, true> {
+  return defineEndpoint({ tag: 'Console', auth: 'session', scopes: [], console: true, ...row });
+}
 
 export const Email = Text(320, { minLength: 3, pattern: '^[^\\s@]+@[^\\s@]+$' });
 export const PersonName = Text(200, { minLength: 1 });

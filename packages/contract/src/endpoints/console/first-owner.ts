@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Ok, Text } from '../../schema.ts';
 import { WorkspaceSlug } from '../workspaces.ts';
-import { consoleRow, Email, NewPassword, PersonName } from './fields.ts';
+import { defineConsoleEndpoint, Email, NewPassword, PersonName } from './fields.ts';
 import { examplePerson, exampleSessionState, SessionState } from './session.ts';
 
 const LinkToken = Text(200, {
@@ -11,8 +10,7 @@ const LinkToken = Text(200, {
 });
 
 export const firstOwner = {
-  check: defineEndpoint({
-    ...consoleRow,
+  check: defineConsoleEndpoint({
     name: 'consoleFirstOwnerCheck',
     path: '/console-api/v1/first-owner/check',
     auth: 'none',
@@ -21,14 +19,12 @@ export const firstOwner = {
     description: 'Does not use up the link. The token is in the body, so that no log contains it.',
     request: Type.Object({ linkToken: LinkToken }),
     response: Ok({ valid: Type.Boolean() }),
-    errors: [],
     example: {
       request: { linkToken: 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA' },
       response: { ok: true, valid: true },
     },
   }),
-  create: defineEndpoint({
-    ...consoleRow,
+  create: defineConsoleEndpoint({
     name: 'consoleFirstOwnerCreate',
     path: '/console-api/v1/first-owner/create',
     auth: 'none',

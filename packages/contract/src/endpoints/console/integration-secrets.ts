@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, List, Nullable, Ok, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 import { examplePerson } from './session.ts';
 
 /** The maximum of live integration secrets of a workspace: one for each system, and rotations. */
@@ -25,14 +24,10 @@ const exampleSecret: IntegrationSecret = {
   createdAt: '2026-11-02T09:00:00.000Z',
   lastUsedAt: null,
 };
-const errors = ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'] as const;
-
 export const integrationSecrets = {
-  mint: defineEndpoint({
-    ...consoleRow,
+  mint: defineConsoleEndpoint({
     name: 'consoleIntegrationSecretMint',
     path: '/console-api/v1/integration-secrets/mint',
-    auth: 'session',
     repeat: 'once',
     summary: 'Mint a secret with which a system sends events to a workspace',
     description:
@@ -47,7 +42,6 @@ export const integrationSecrets = {
       secret: Text(200, { description: 'For the header of integrations/events/v1/ingest.' }),
       integrationSecret: IntegrationSecret,
     }),
-    errors,
     example: {
       request: { workspaceId: exampleIds.workspace, name: exampleSecret.name },
       response: {
@@ -57,27 +51,22 @@ export const integrationSecrets = {
       },
     },
   }),
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleIntegrationSecretList',
     path: '/console-api/v1/integration-secrets/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the integration secrets of a workspace',
     description: 'For owners and admins. Oldest first, without revoked ones.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ integrationSecrets: List(IntegrationSecret, INTEGRATION_SECRETS_MAX) }),
-    errors,
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, integrationSecrets: [exampleSecret] },
     },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleIntegrationSecretRevoke',
     path: '/console-api/v1/integration-secrets/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Revoke an integration secret',
     description: 'For owners and admins. Events with the secret are refused from then on.',
@@ -88,7 +77,6 @@ export const integrationSecrets = {
     response: Ok({
       revoked: Type.Boolean({ description: 'False if the workspace has no such live secret.' }),
     }),
-    errors,
     example: {
       request: { workspaceId: exampleIds.workspace, secretId: exampleSecret.secretId },
       response: { ok: true, revoked: true },

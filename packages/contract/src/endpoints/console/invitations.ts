@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Id,
@@ -14,7 +13,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow, Email, NewPassword, PersonName } from './fields.ts';
+import { defineConsoleEndpoint, Email, NewPassword, PersonName } from './fields.ts';
 import { examplePerson, exampleSessionState, SessionState, workspaceRoles } from './session.ts';
 
 /** The lifetime of an invitation link. */
@@ -50,11 +49,9 @@ const exampleInvitation: Invitation = {
 const exampleLinkToken = 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA';
 
 export const invitations = {
-  create: defineEndpoint({
-    ...consoleRow,
+  create: defineConsoleEndpoint({
     name: 'consoleInvitationCreate',
     path: '/console-api/v1/invitations/create',
-    auth: 'session',
     repeat: 'once',
     summary: 'Invite a person to a workspace',
     description:
@@ -67,7 +64,7 @@ export const invitations = {
       role: OneOf(workspaceRoles),
     }),
     response: Ok({ invitation: Invitation, invitationUrl: Text(4_096) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'ALREADY_MEMBER', 'NOT_ALLOWED'],
+    errors: ['ALREADY_MEMBER'],
     example: {
       request: { workspaceId: exampleIds.workspace, email: 'grace@acme.dev', role: 'member' },
       response: {
@@ -77,33 +74,28 @@ export const invitations = {
       },
     },
   }),
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleInvitationList',
     path: '/console-api/v1/invitations/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the open invitations of a workspace',
     description: 'For owners and admins. Newest first, without used, revoked and expired ones.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ invitations: List(Invitation, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, invitations: [exampleInvitation], nextCursor: null },
     },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleInvitationRevoke',
     path: '/console-api/v1/invitations/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Revoke an open invitation',
     description: 'For those who may invite to its role. The link becomes invalid.',
     request: Type.Object({ workspaceId: Id('workspace'), invitationId: Id('invitation') }),
     response: Ok({ revoked: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'INVITATION_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['INVITATION_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -112,8 +104,7 @@ export const invitations = {
       response: { ok: true, revoked: true },
     },
   }),
-  check: defineEndpoint({
-    ...consoleRow,
+  check: defineConsoleEndpoint({
     name: 'consoleInvitationCheck',
     path: '/console-api/v1/invitations/check',
     auth: 'none',
@@ -144,7 +135,6 @@ export const invitations = {
         }),
       ),
     }),
-    errors: [],
     example: {
       request: { linkToken: exampleLinkToken },
       response: {
@@ -161,8 +151,7 @@ export const invitations = {
       },
     },
   }),
-  accept: defineEndpoint({
-    ...consoleRow,
+  accept: defineConsoleEndpoint({
     name: 'consoleInvitationAccept',
     path: '/console-api/v1/invitations/accept',
     auth: 'none',

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, Integer, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 /** The maximum of mail accounts of a workspace. */
 export const MAIL_ACCOUNTS_MAX = 20;
@@ -59,27 +58,22 @@ const exampleAccount: MailAccount = {
 const ref = { workspaceId: exampleIds.workspace, accountId: exampleAccount.accountId };
 
 export const mailAccounts = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleMailAccountList',
     path: '/console-api/v1/mail-accounts/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the mail accounts of a workspace',
     description: 'For owners and admins. Ordered by name, without secrets.',
     request: Type.Object({ workspaceId: Id('workspace') }),
     response: Ok({ accounts: List(MailAccount, MAIL_ACCOUNTS_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, accounts: [exampleAccount] },
     },
   }),
-  put: defineEndpoint({
-    ...consoleRow,
+  put: defineConsoleEndpoint({
     name: 'consoleMailAccountPut',
     path: '/console-api/v1/mail-accounts/put',
-    auth: 'session',
     repeat: 'once',
     summary: 'Add a mail account, or replace one',
     description:
@@ -96,7 +90,7 @@ export const mailAccounts = {
       mailboxes: Type.Optional(Mailboxes),
     }),
     response: Ok({ account: MailAccount }),
-    errors: ['WORKSPACE_NOT_FOUND', 'MAIL_ACCOUNT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['MAIL_ACCOUNT_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -106,17 +100,15 @@ export const mailAccounts = {
       response: { ok: true, account: exampleAccount },
     },
   }),
-  remove: defineEndpoint({
-    ...consoleRow,
+  remove: defineConsoleEndpoint({
     name: 'consoleMailAccountRemove',
     path: '/console-api/v1/mail-accounts/remove',
-    auth: 'session',
     repeat: 'once',
     summary: 'Remove a mail account and its secret',
     description: 'For owners and admins. Items from the account stay, with their cached text.',
     request: Type.Object({ workspaceId: Id('workspace'), accountId: Id('mailAccount') }),
     response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'MAIL_ACCOUNT_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['MAIL_ACCOUNT_NOT_FOUND'],
     example: { request: ref, response: { ok: true, removed: true } },
   }),
 } as const;

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import {
   Cursor,
   Defaulted,
@@ -15,7 +14,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 import { examplePerson, workspaceRoles } from './session.ts';
 
 /** A person as a member of one workspace. */
@@ -60,27 +59,22 @@ const memberRef = { workspaceId: Id('workspace'), personId: Id('person') };
 const exampleRef = { workspaceId: exampleIds.workspace, personId: examplePerson.personId };
 
 export const members = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleMemberList',
     path: '/console-api/v1/members/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the members of a workspace',
     description: 'For all members. Ordered by the creation of their accounts.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ members: List(Member, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, members: [exampleMember], nextCursor: null },
     },
   }),
-  changeRole: defineEndpoint({
-    ...consoleRow,
+  changeRole: defineConsoleEndpoint({
     name: 'consoleMemberChangeRole',
     path: '/console-api/v1/members/change-role',
-    auth: 'session',
     repeat: 'once',
     summary: "Change a member's role",
     description:
@@ -91,17 +85,15 @@ export const members = {
       'those that the member minted; they are revoked unless revokeServiceTokens is false.',
     request: Type.Object({ ...memberRef, role: OneOf(workspaceRoles), ...revocation }),
     response: Ok({ member: Member, serviceTokens: MintedTokens }),
-    errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
+    errors: ['MEMBER_NOT_FOUND', 'LAST_OWNER'],
     example: {
       request: { ...exampleRef, role: 'admin' },
       response: { ok: true, member: exampleMember, serviceTokens: [] },
     },
   }),
-  remove: defineEndpoint({
-    ...consoleRow,
+  remove: defineConsoleEndpoint({
     name: 'consoleMemberRemove',
     path: '/console-api/v1/members/remove',
-    auth: 'session',
     repeat: 'once',
     summary: 'Remove a member',
     description:
@@ -114,17 +106,15 @@ export const members = {
       removed: Type.Unsafe<true>({ type: 'boolean', const: true }),
       serviceTokens: MintedTokens,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'MEMBER_NOT_FOUND', 'LAST_OWNER', 'NOT_ALLOWED'],
+    errors: ['MEMBER_NOT_FOUND', 'LAST_OWNER'],
     example: {
       request: exampleRef,
       response: { ok: true, removed: true, serviceTokens: exampleTokens },
     },
   }),
-  leave: defineEndpoint({
-    ...consoleRow,
+  leave: defineConsoleEndpoint({
     name: 'consoleMemberLeave',
     path: '/console-api/v1/members/leave',
-    auth: 'session',
     repeat: 'once',
     summary: 'Leave a workspace',
     description: 'Has the same effect as being removed. The last owner cannot leave (LAST_OWNER).',
@@ -133,7 +123,7 @@ export const members = {
       left: Type.Unsafe<true>({ type: 'boolean', const: true }),
       serviceTokens: MintedTokens,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'LAST_OWNER'],
+    errors: ['LAST_OWNER'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, left: true, serviceTokens: exampleTokens },

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import {
   Defaulted,
   Id,
@@ -14,7 +13,7 @@ import {
 import { exampleIds } from '../example-ids.ts';
 import { ASK_MINUTES_MAX } from '../repositories.ts';
 import { exampleUncertaintyId } from '../uncertainty-examples.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 /** The maximum of channels of a person in a workspace. */
 export const CHANNELS_MAX = 10;
@@ -182,11 +181,9 @@ const examplePushKey =
 const ref = { workspaceId: exampleIds.workspace, channelId: exampleChannel.channelId };
 
 export const notificationChannels = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleNotificationChannelList',
     path: '/console-api/v1/notification-channels/list',
-    auth: 'session',
     repeat: 'safe',
     summary: "List the person's own channels in a workspace",
     description: 'Ordered by name, without secrets.',
@@ -207,7 +204,6 @@ export const notificationChannels = {
           'The public key with which a browser subscribes (RFC 8292), the same on all hubs.',
       }),
     }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -221,11 +217,9 @@ export const notificationChannels = {
       },
     },
   }),
-  put: defineEndpoint({
-    ...consoleRow,
+  put: defineConsoleEndpoint({
     name: 'consoleNotificationChannelPut',
     path: '/console-api/v1/notification-channels/put',
-    auth: 'session',
     repeat: 'once',
     summary: "Add a channel of the person's own, or replace one",
     description:
@@ -254,7 +248,7 @@ export const notificationChannels = {
       channel: NotificationChannel,
       signingSecret: Nullable(Text(200, { description: 'whsec_ and base64.' })),
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND', 'LIMIT_REACHED'],
+    errors: ['CHANNEL_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -264,11 +258,9 @@ export const notificationChannels = {
       response: { ok: true, channel: exampleChannel, signingSecret: null },
     },
   }),
-  connectSlack: defineEndpoint({
-    ...consoleRow,
+  connectSlack: defineConsoleEndpoint({
     name: 'consoleNotificationChannelConnectSlack',
     path: '/console-api/v1/notification-channels/connect-slack',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Make a code that connects an account of Slack with the person',
     description:
@@ -279,56 +271,47 @@ export const notificationChannels = {
       code: Text(9, { description: 'As XXXX-XXXX.' }),
       expiresAt: Timestamp('10 minutes later.'),
     }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, code: 'WDJB-MJHT', expiresAt: '2026-11-02T09:10:00.000Z' },
     },
   }),
-  remove: defineEndpoint({
-    ...consoleRow,
+  remove: defineConsoleEndpoint({
     name: 'consoleNotificationChannelRemove',
     path: '/console-api/v1/notification-channels/remove',
-    auth: 'session',
     repeat: 'once',
     summary: "Remove a channel of the person's own",
     description: 'What waits to be sent by it is given up.',
     request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
     response: Ok({ removed: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    errors: ['CHANNEL_NOT_FOUND'],
     example: { request: ref, response: { ok: true, removed: true } },
   }),
-  test: defineEndpoint({
-    ...consoleRow,
+  test: defineConsoleEndpoint({
     name: 'consoleNotificationChannelTest',
     path: '/console-api/v1/notification-channels/test',
-    auth: 'session',
     repeat: 'once',
     summary: 'Send a message by a channel now, to see whether it arrives',
     description: 'One attempt. failure says why the receiver did not take it.',
     request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
     response: Ok(attemptFields),
-    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    errors: ['CHANNEL_NOT_FOUND'],
     example: { request: ref, response: delivered },
   }),
-  messages: defineEndpoint({
-    ...consoleRow,
+  messages: defineConsoleEndpoint({
     name: 'consoleNotificationChannelMessages',
     path: '/console-api/v1/notification-channels/messages',
-    auth: 'session',
     repeat: 'safe',
     summary: "List the last messages by a channel of the person's own, and how each went",
     description: 'The last first. Messages are kept for 30 days.',
     request: Type.Object({ workspaceId: Id('workspace'), channelId: Id('notificationChannel') }),
     response: Ok({ messages: List(ChannelMessage, CHANNEL_MESSAGES_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND'],
+    errors: ['CHANNEL_NOT_FOUND'],
     example: { request: ref, response: { ok: true, messages: [exampleMessage] } },
   }),
-  sendAgain: defineEndpoint({
-    ...consoleRow,
+  sendAgain: defineConsoleEndpoint({
     name: 'consoleNotificationChannelSendAgain',
     path: '/console-api/v1/notification-channels/send-again',
-    auth: 'session',
     repeat: 'once',
     summary: 'Send a message by a channel once more, with its id',
     description:
@@ -340,7 +323,7 @@ export const notificationChannels = {
       notificationId: Id('notification'),
     }),
     response: Ok(attemptFields),
-    errors: ['WORKSPACE_NOT_FOUND', 'CHANNEL_NOT_FOUND', 'NOTIFICATION_NOT_FOUND'],
+    errors: ['CHANNEL_NOT_FOUND', 'NOTIFICATION_NOT_FOUND'],
     example: {
       request: { ...ref, notificationId: exampleMessage.notificationId },
       response: delivered,
@@ -349,11 +332,9 @@ export const notificationChannels = {
 } as const;
 
 export const notifications = {
-  setQuietHours: defineEndpoint({
-    ...consoleRow,
+  setQuietHours: defineConsoleEndpoint({
     name: 'consoleNotificationSetQuietHours',
     path: '/console-api/v1/notifications/set-quiet-hours',
-    auth: 'session',
     repeat: 'safe',
     summary: "Set a person's own quiet hours, or end them",
     description:
@@ -362,17 +343,14 @@ export const notifications = {
       'when they end, unless it is answered. Applies to what waits already, too.',
     request: Type.Object({ quietHours: Nullable(QuietHours) }),
     response: Ok({ quietHours: Nullable(QuietHours) }),
-    errors: [],
     example: {
       request: { quietHours: exampleQuietHours },
       response: { ok: true, quietHours: exampleQuietHours },
     },
   }),
-  setAbsence: defineEndpoint({
-    ...consoleRow,
+  setAbsence: defineConsoleEndpoint({
     name: 'consoleNotificationSetAbsence',
     path: '/console-api/v1/notifications/set-absence',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Set until when a person is out of office, or end it',
     description:
@@ -381,17 +359,14 @@ export const notifications = {
       'it now.',
     request: Type.Object({ absentUntil: AbsentUntil }),
     response: Ok({ absentUntil: AbsentUntil }),
-    errors: [],
     example: {
       request: { absentUntil: '2026-11-16T08:00:00.000Z' },
       response: { ok: true, absentUntil: '2026-11-16T08:00:00.000Z' },
     },
   }),
-  setDigest: defineEndpoint({
-    ...consoleRow,
+  setDigest: defineConsoleEndpoint({
     name: 'consoleNotificationSetDigest',
     path: '/console-api/v1/notifications/set-digest',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Set how often a person is told of questions of low risk',
     description:
@@ -400,14 +375,11 @@ export const notifications = {
       'deadline before the next message is told immediately.',
     request: Type.Object({ hours: DigestHours }),
     response: Ok({ digestHours: DigestHours }),
-    errors: [],
     example: { request: { hours: 4 }, response: { ok: true, digestHours: 4 } },
   }),
-  reportPage: defineEndpoint({
-    ...consoleRow,
+  reportPage: defineConsoleEndpoint({
     name: 'consoleNotificationReportPage',
     path: '/console-api/v1/notifications/report-page',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Say that a page of the console is visible, and which decision it shows',
     description:
@@ -422,7 +394,6 @@ export const notifications = {
       uncertaintyId: Type.Optional(Id('uncertainty')),
     }),
     response: Ok({ seen: Type.Boolean({ description: 'Whether a message waited.' }) }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -431,18 +402,16 @@ export const notifications = {
       response: { ok: true, seen: true },
     },
   }),
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleNotificationList',
     path: '/console-api/v1/notifications/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List who was told of a decision, and how that went',
     description:
       'In the order of their turns, for every member. An empty list: no member has a channel for it.',
     request: Type.Object({ workspaceId: Id('workspace'), uncertaintyId: Id('uncertainty') }),
     response: Ok({ notifications: List(Notification, NOTIFICATIONS_LISTED_MAX) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'UNCERTAINTY_NOT_FOUND'],
+    errors: ['UNCERTAINTY_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace, uncertaintyId: exampleUncertaintyId },
       response: {

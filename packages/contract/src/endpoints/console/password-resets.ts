@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
-import { consoleRow, NewPassword } from './fields.ts';
+import { defineConsoleEndpoint, NewPassword } from './fields.ts';
 import { examplePerson, exampleSessionState, SessionState } from './session.ts';
 
 /** How long a password-reset link can be used. */
@@ -19,8 +18,7 @@ const exampleLinkToken = 'kq0Vv9mYc4Yt3o1mJm0o9bXQe7r2nZ5uTq8hWd1sLxA';
 
 /** The operator creates the links, with `signalbox admin person reset-password`. */
 export const passwordResets = {
-  check: defineEndpoint({
-    ...consoleRow,
+  check: defineConsoleEndpoint({
     name: 'consolePasswordResetCheck',
     path: '/console-api/v1/password-resets/check',
     auth: 'none',
@@ -38,7 +36,6 @@ export const passwordResets = {
       }),
       reset: Nullable(Type.Object({ email: Text(320), expiresAt: Timestamp() })),
     }),
-    errors: [],
     example: {
       request: { linkToken: exampleLinkToken },
       response: {
@@ -48,8 +45,7 @@ export const passwordResets = {
       },
     },
   }),
-  setPassword: defineEndpoint({
-    ...consoleRow,
+  setPassword: defineConsoleEndpoint({
     name: 'consolePasswordResetSetPassword',
     path: '/console-api/v1/password-resets/set-password',
     auth: 'none',

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, List, Nullable, Ok, OneOf, Text, Timestamp } from '../../schema.ts';
 import { CHANGE_POSITION_CHARS_MAX } from '../changes.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow, PASSWORD_CHARS_MAX } from './fields.ts';
+import { defineConsoleEndpoint, PASSWORD_CHARS_MAX } from './fields.ts';
 
 /** How long a link that signs a person in can be used, in milliseconds. */
 export const SIGN_IN_LINK_MS = 60 * 60 * 1000;
@@ -88,8 +87,7 @@ const exampleSession: ConsoleSession = {
 };
 
 export const consoleSession = {
-  get: defineEndpoint({
-    ...consoleRow,
+  get: defineConsoleEndpoint({
     name: 'consoleSessionGet',
     path: '/console-api/v1/session/get',
     auth: 'none',
@@ -98,11 +96,9 @@ export const consoleSession = {
     description: 'Never fails. Without an active session, person is null and workspaces is empty.',
     request: Type.Object({}),
     response: SessionState,
-    errors: [],
     example: { request: {}, response: exampleSessionState },
   }),
-  signIn: defineEndpoint({
-    ...consoleRow,
+  signIn: defineConsoleEndpoint({
     name: 'consoleSessionSignIn',
     path: '/console-api/v1/session/sign-in',
     auth: 'none',
@@ -123,8 +119,7 @@ export const consoleSession = {
       response: exampleSessionState,
     },
   }),
-  signInByLink: defineEndpoint({
-    ...consoleRow,
+  signInByLink: defineConsoleEndpoint({
     name: 'consoleSessionSignInByLink',
     path: '/console-api/v1/session/sign-in-by-link',
     auth: 'none',
@@ -146,8 +141,7 @@ export const consoleSession = {
       response: exampleSessionState,
     },
   }),
-  signOut: defineEndpoint({
-    ...consoleRow,
+  signOut: defineConsoleEndpoint({
     name: 'consoleSessionSignOut',
     path: '/console-api/v1/session/sign-out',
     auth: 'none',
@@ -157,27 +151,21 @@ export const consoleSession = {
       'Ends the session of this request and its cookie. Without a session it does nothing.',
     request: Type.Object({}),
     response: Ok({}),
-    errors: [],
     example: { request: {}, response: { ok: true } },
   }),
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleSessionList',
     path: '/console-api/v1/session/list',
-    auth: 'session',
     repeat: 'safe',
     summary: "List a person's own console sessions",
     description: 'The active ones, latest used first.',
     request: Type.Object({}),
     response: Ok({ sessions: List(ConsoleSession, 200) }),
-    errors: [],
     example: { request: {}, response: { ok: true, sessions: [exampleSession] } },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleSessionRevoke',
     path: '/console-api/v1/session/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: "End one of a person's own console sessions",
     description:
@@ -185,7 +173,6 @@ export const consoleSession = {
       'with this id.',
     request: Type.Object({ sessionId: Id('session') }),
     response: Ok({ revoked: Type.Boolean() }),
-    errors: [],
     example: {
       request: { sessionId: exampleSession.sessionId },
       response: { ok: true, revoked: true },

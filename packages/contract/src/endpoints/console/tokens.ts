@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint, scopes } from '../../endpoint.ts';
+import { scopes } from '../../endpoint.ts';
 import {
   Cursor,
   Defaulted,
@@ -16,7 +16,7 @@ import {
   Timestamp,
 } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 import { examplePerson } from './session.ts';
 
 export const TOKEN_LIFE_MS_MIN = 60_000;
@@ -76,27 +76,22 @@ const tokenRef = Type.Object({ workspaceId: Id('workspace'), tokenId: Id('token'
 const exampleRef = { workspaceId: exampleIds.workspace, tokenId: exampleTokenId };
 
 export const serviceTokens = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleServiceTokenList',
     path: '/console-api/v1/service-tokens/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the tokens of service principals',
     description: 'For owners and admins. Newest first, with expired ones and without revoked ones.',
     request: Type.Object({ workspaceId: Id('workspace'), limit: ListLimit, cursor: Cursor }),
     response: Ok({ tokens: List(ServiceToken, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, tokens: [exampleServiceToken], nextCursor: null },
     },
   }),
-  mint: defineEndpoint({
-    ...consoleRow,
+  mint: defineConsoleEndpoint({
     name: 'consoleServiceTokenMint',
     path: '/console-api/v1/service-tokens/mint',
-    auth: 'session',
     repeat: 'once',
     summary: 'Mint a token for a service principal',
     description:
@@ -113,7 +108,6 @@ export const serviceTokens = {
       expiresInMs: Type.Optional(Integer(TOKEN_LIFE_MS_MIN, TOKEN_LIFE_MS_MAX)),
     }),
     response: Ok({ token: Text(200), serviceToken: ServiceToken }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, name: 'CI' },
       response: {
@@ -123,27 +117,23 @@ export const serviceTokens = {
       },
     },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleServiceTokenRevoke',
     path: '/console-api/v1/service-tokens/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: "Revoke a service principal's token",
     description: 'For owners and admins. It ends on this hub at once, on other hubs within 1 s.',
     request: tokenRef,
     response: Revoked,
-    errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['TOKEN_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, revoked: true } },
   }),
 } as const;
 
 export const deviceTokens = {
-  list: defineEndpoint({
-    ...consoleRow,
+  list: defineConsoleEndpoint({
     name: 'consoleDeviceTokenList',
     path: '/console-api/v1/device-tokens/list',
-    auth: 'session',
     repeat: 'safe',
     summary: 'List the machines that are logged in',
     description:
@@ -156,17 +146,14 @@ export const deviceTokens = {
       cursor: Cursor,
     }),
     response: Ok({ tokens: List(DeviceToken, LIST_LIMIT_MAX), nextCursor: NextCursor }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: { ok: true, tokens: [exampleDeviceToken], nextCursor: null },
     },
   }),
-  revoke: defineEndpoint({
-    ...consoleRow,
+  revoke: defineConsoleEndpoint({
     name: 'consoleDeviceTokenRevoke',
     path: '/console-api/v1/device-tokens/revoke',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Log a machine out',
     description:
@@ -175,7 +162,7 @@ export const deviceTokens = {
       'on other hubs within 1 s.',
     request: tokenRef,
     response: Revoked,
-    errors: ['WORKSPACE_NOT_FOUND', 'TOKEN_NOT_FOUND'],
+    errors: ['TOKEN_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, revoked: true } },
   }),
 } as const;

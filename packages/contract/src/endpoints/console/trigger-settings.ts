@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Defaulted, Id, Nullable, Ok, OneOf, Text } from '../../schema.ts';
 import { exampleIds } from '../example-ids.ts';
 import { Priority } from '../job-schemas.ts';
@@ -16,7 +15,7 @@ import {
   TriggerMatch,
   triggerTypes,
 } from '../triggers.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 
 const TriggerName = Text(200, { minLength: 1 });
 const triggerRef = { workspaceId: Id('workspace'), triggerId: Id('trigger') };
@@ -36,11 +35,9 @@ const changeableFields = {
 const changed = { trigger: Trigger } as const;
 
 export const triggerSettings = {
-  create: defineEndpoint({
-    ...consoleRow,
+  create: defineConsoleEndpoint({
     name: 'consoleTriggerCreate',
     path: '/console-api/v1/triggers/create',
-    auth: 'session',
     repeat: 'once',
     summary: 'Create a trigger',
     description:
@@ -59,7 +56,7 @@ export const triggerSettings = {
       enabled: Defaulted(Type.Boolean(), true),
     }),
     response: Ok(changed),
-    errors: ['WORKSPACE_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['REPO_NOT_FOUND'],
     example: {
       request: {
         workspaceId: exampleIds.workspace,
@@ -73,11 +70,9 @@ export const triggerSettings = {
       response: { ok: true, trigger: exampleTrigger },
     },
   }),
-  update: defineEndpoint({
-    ...consoleRow,
+  update: defineConsoleEndpoint({
     name: 'consoleTriggerUpdate',
     path: '/console-api/v1/triggers/update',
-    auth: 'session',
     repeat: 'once',
     summary: 'Change a trigger',
     description:
@@ -90,52 +85,46 @@ export const triggerSettings = {
       hourlyCap: Type.Optional(HourlyCap),
     }),
     response: Ok(changed),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'REPO_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['TRIGGER_NOT_FOUND', 'REPO_NOT_FOUND'],
     example: {
       request: { ...exampleRef, hourlyCap: 10 },
       response: { ok: true, trigger: { ...exampleTrigger, hourlyCap: 10 } },
     },
   }),
-  enable: defineEndpoint({
-    ...consoleRow,
+  enable: defineConsoleEndpoint({
     name: 'consoleTriggerEnable',
     path: '/console-api/v1/triggers/enable',
-    auth: 'session',
     repeat: 'once',
     summary: 'Enable a trigger',
     description: 'For owners and admins. A schedule fires at its next time from now.',
     request: Type.Object(triggerRef),
     response: Ok(changed),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['TRIGGER_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, trigger: exampleTrigger } },
   }),
-  disable: defineEndpoint({
-    ...consoleRow,
+  disable: defineConsoleEndpoint({
     name: 'consoleTriggerDisable',
     path: '/console-api/v1/triggers/disable',
-    auth: 'session',
     repeat: 'once',
     summary: 'Disable a trigger',
     description: 'For owners and admins. The trigger starts nothing until it is enabled again.',
     request: Type.Object(triggerRef),
     response: Ok(changed),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['TRIGGER_NOT_FOUND'],
     example: {
       request: exampleRef,
       response: { ok: true, trigger: { ...exampleTrigger, enabled: false } },
     },
   }),
-  delete: defineEndpoint({
-    ...consoleRow,
+  delete: defineConsoleEndpoint({
     name: 'consoleTriggerDelete',
     path: '/console-api/v1/triggers/delete',
-    auth: 'session',
     repeat: 'once',
     summary: 'Delete a trigger',
     description: 'For owners and admins. Its runs stay, and the ledger keeps its id.',
     request: Type.Object(triggerRef),
     response: Ok({ deleted: Type.Unsafe<true>({ type: 'boolean', const: true }) }),
-    errors: ['WORKSPACE_NOT_FOUND', 'TRIGGER_NOT_FOUND', 'NOT_ALLOWED'],
+    errors: ['TRIGGER_NOT_FOUND'],
     example: { request: exampleRef, response: { ok: true, deleted: true } },
   }),
 } as const;

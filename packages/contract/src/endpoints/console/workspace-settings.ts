@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { defineEndpoint } from '../../endpoint.ts';
 import { Id, Integer, Nullable, Ok, OneOf, Text } from '../../schema.ts';
 import { ModelName } from '../cloud-ai-jobs.ts';
 import { exampleIds } from '../example-ids.ts';
 import { DataPolicy, exampleWorkspace, Workspace, WorkspaceSlug } from '../workspaces.ts';
-import { consoleRow } from './fields.ts';
+import { defineConsoleEndpoint } from './fields.ts';
 import { Membership, workspaceRoles } from './session.ts';
 
 const WorkspaceName = Text(200, { minLength: 1 });
@@ -47,28 +46,24 @@ const exampleMembership: Membership = {
 };
 
 export const workspaceSettings = {
-  create: defineEndpoint({
-    ...consoleRow,
+  create: defineConsoleEndpoint({
     name: 'consoleWorkspaceCreate',
     path: '/console-api/v1/workspaces/create',
-    auth: 'session',
     repeat: 'once',
     summary: 'Create a workspace and become its owner',
     description:
       'For owners and admins of a workspace; SVC_WORKSPACE_CREATION allows all people, or none.',
     request: Type.Object({ slug: WorkspaceSlug, name: WorkspaceName }),
     response: Ok({ workspace: Membership }),
-    errors: ['SLUG_TAKEN', 'NOT_ALLOWED'],
+    errors: ['SLUG_TAKEN'],
     example: {
       request: { slug: 'acme', name: 'Acme' },
       response: { ok: true, workspace: exampleMembership },
     },
   }),
-  get: defineEndpoint({
-    ...consoleRow,
+  get: defineConsoleEndpoint({
     name: 'consoleWorkspaceGet',
     path: '/console-api/v1/workspaces/get',
-    auth: 'session',
     repeat: 'safe',
     summary: 'Read the settings of a workspace',
     description: 'For all members.',
@@ -79,7 +74,6 @@ export const workspaceSettings = {
       attention: AttentionSettings,
       role: OneOf(workspaceRoles),
     }),
-    errors: ['WORKSPACE_NOT_FOUND'],
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
@@ -91,11 +85,9 @@ export const workspaceSettings = {
       },
     },
   }),
-  update: defineEndpoint({
-    ...consoleRow,
+  update: defineConsoleEndpoint({
     name: 'consoleWorkspaceUpdate',
     path: '/console-api/v1/workspaces/update',
-    auth: 'session',
     repeat: 'once',
     summary: 'Change the settings of a workspace',
     description:
@@ -113,7 +105,6 @@ export const workspaceSettings = {
       cloudAi: CloudAiSettings,
       attention: AttentionSettings,
     }),
-    errors: ['WORKSPACE_NOT_FOUND', 'NOT_ALLOWED'],
     example: {
       request: { workspaceId: exampleIds.workspace, dataPolicy: { retentionDays: 90 } },
       response: {

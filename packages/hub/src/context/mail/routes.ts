@@ -1,6 +1,5 @@
 import { consoleEndpoints } from '@signalbox/contract';
 import { requireAct } from '../../access/require-act.ts';
-import { HubError } from '../../base/errors.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { Api } from '../../http/bind.ts';
 import type { ContextDeps } from '../deps.ts';
@@ -20,15 +19,11 @@ export function bindMailAccountRoutes(
   });
   api.bind(mailAccounts.put, async (input, { principal }) => {
     const { personId } = await admit(principal, input.workspaceId);
-    const account = await putMailAccount(deps, personId, input);
-    if (account === null) throw new HubError('MAIL_ACCOUNT_NOT_FOUND');
-    return { account };
+    return { account: await putMailAccount(deps, personId, input) };
   });
   api.bind(mailAccounts.remove, async (input, { principal }) => {
     const { personId } = await admit(principal, input.workspaceId);
-    if (!(await deleteMailAccount(deps, personId, input))) {
-      throw new HubError('MAIL_ACCOUNT_NOT_FOUND');
-    }
+    await deleteMailAccount(deps, personId, input);
     return { removed: true as const };
   });
 }

@@ -1,15 +1,11 @@
-import type { Reader, Tx } from '../../db/engine.ts';
-import { deleteRows, upsertRow } from '../../db/row-write.ts';
-import { allColumns } from '../../db/schema/columns.ts';
+import type { Reader } from '../../db/engine.ts';
+import { allColumns, columnsWithout } from '../../db/schema/columns.ts';
 import type { MailAccountsTable } from '../../db/schema/context.ts';
 
 export type MailAccountRow = MailAccountsTable;
 
 /** A mail account without its secret. */
 export type MailAccountHead = Omit<MailAccountRow, 'sealed_secret'>;
-
-const headColumns = `workspace_id, account_id, name, host, port, tls_mode, ca_certificate, user_name,
-  auth_kind, mailboxes, created_by, created_at, updated_at`;
 
 export function readMailAccount(
   reader: Reader,
@@ -40,7 +36,8 @@ export function listMailAccountHeads(
   workspaceId: string,
 ): Promise<MailAccountHead[]> {
   return reader.allSql<MailAccountHead>(
-    `SELECT ${headColumns} FROM mail_accounts WHERE workspace_id = ? ORDER BY name`,
+    `SELECT ${columnsWithout('mail_accounts', ['sealed_secret'])} FROM mail_accounts
+     WHERE workspace_id = ? ORDER BY name`,
     [workspaceId],
   );
 }
@@ -55,22 +52,6 @@ export function listSealedMailAccounts(
     `SELECT ${allColumns.mail_accounts} FROM mail_accounts WHERE workspace_id = ? ORDER BY name LIMIT ?`,
     [workspaceId, limit],
   );
-}
-
-export async function writeMailAccount(tx: Tx, row: MailAccountRow): Promise<void> {
-  await upsertRow(tx, 'mail_accounts', row, ['workspace_id', 'account_id']);
-}
-
-export async function deleteMailAccountRow(
-  tx: Tx,
-  workspaceId: string,
-  accountId: string,
-): Promise<boolean> {
-  const changes = await deleteRows(tx, 'mail_accounts', {
-    workspace_id: workspaceId,
-    account_id: accountId,
-  });
-  return changes > 0;
 }
 
 /** The servers of all workspaces' accounts. */

@@ -121,3 +121,15 @@ export const allColumns = checked({
 export function columnsOf(alias: string, table: keyof typeof allColumns): string {
   return allColumns[table].replaceAll(/\w+/g, `${alias}.$&`);
 }
+
+/** All columns of a table but some, such as its long ones. */
+export function columnsWithout<Table extends keyof typeof allColumns>(
+  table: Table,
+  left: readonly (keyof Schema[Table])[],
+): string {
+  const names: readonly PropertyKey[] = left;
+  return allColumns[table]
+    .split(/,\s*/)
+    .filter((name) => !names.includes(name))
+    .join(', ');
+}

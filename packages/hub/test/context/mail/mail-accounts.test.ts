@@ -6,7 +6,6 @@ import { HubError } from '../../../src/base/errors.ts';
 import {
   deleteMailAccount,
   listMailAccounts,
-  type MailAccountDraft,
   putMailAccount,
 } from '../../../src/context/mail/accounts.ts';
 import { startContextWorld } from '../../support/context-world.ts';
@@ -14,11 +13,12 @@ import { readKept } from '../../support/test-engine.ts';
 
 const { contextItems } = endpoints;
 const password = 'correct horse battery staple';
+type Draft = Parameters<typeof putMailAccount>[2];
 
 async function setupAccounts(t: TestContext) {
   const context = await startContextWorld(t);
   const { hub, workspaceId } = context;
-  const draft: MailAccountDraft = {
+  const withoutSecret: Draft = {
     workspaceId,
     name: 'ops',
     host: 'imap.acme.dev',
@@ -26,12 +26,13 @@ async function setupAccounts(t: TestContext) {
     tlsMode: 'tls',
     userName: 'ops@acme.dev',
     authKind: 'password',
-    secret: password,
   };
+  const put = (changes: Partial<Draft>) =>
+    putMailAccount(hub.deps, 'usr_ada', { ...withoutSecret, ...changes });
   return {
     ...context,
-    put: (changes: Partial<MailAccountDraft> = {}) =>
-      putMailAccount(hub.deps, 'usr_ada', { ...draft, ...changes }),
+    put: (changes: Partial<Draft> = {}) => put({ secret: password, ...changes }),
+    putWithoutSecret: put,
     list: () => listMailAccounts(hub.deps, workspaceId),
   };
 }
@@ -41,54 +42,55 @@ const refusalOf = (path: string) => (error: unknown) =>
   error.code === 'INVALID_REQUEST' &&
   error.details?.[0]?.path === path;
 
+const isNotFound = { code: 'MAIL_ACCOUNT_NOT_FOUND' };
+
 test('the secret of an account is never stored readably and never shown', async (t) => {
   const { put, list, dataDir } = await setupAccounts(t);
   const account = await put();
-  assert.match(account?.accountId ?? '', /^mail_[0-9a-f]{32}$/);
+  assert.match(account.accountId, /^mail_[0-9a-f]{32}$/);
   assert.deepEqual(await list(), [account]);
   assert.ok(!JSON.stringify(account).includes(password));
   const kept = await readKept(dataDir);
-  assert.ok(kept.includes(account?.accountId ?? ''), 'the database holds the account');
+  assert.ok(kept.includes(account.accountId), 'the database holds the account');
   assert.ok(!kept.includes(password), 'the secret is readable');
 });
 
 test('an update keeps the secret only for the same server', async (t) => {
-  const { put, list } = await setupAccounts(t);
-  const { accountId } = (await put()) ?? {};
-  const renamed = await put({ accountId, name: 'team', secret: undefined });
-  assert.equal(renamed?.name, 'team');
+  const { put, putWithoutSecret, list } = await setupAccounts(t);
+  const { accountId } = await put();
+  const renamed = await putWithoutSecret({ accountId, name: 'team' });
+  assert.equal(renamed.name, 'team');
   assert.equal((await list()).length, 1);
   for (const change of [
     { host: 'imap.evil.dev' },
     { port: 143 },
     { tlsMode: 'starttls' as const },
-    { caCertificate: rootCertificates[0] },
+    { caCertificate: rootCertificates[0] ?? '' },
     { userName: 'eve@acme.dev' },
     { authKind: 'oauth' as const },
   ]) {
-    await assert.rejects(put({ accountId, secret: undefined, ...change }), refusalOf('/secret'));
+    await assert.rejects(putWithoutSecret({ accountId, ...change }), refusalOf('/secret'));
   }
-  await assert.rejects(put({ name: 'new', secret: undefined }), refusalOf('/secret'));
+  await assert.rejects(putWithoutSecret({ name: 'new' }), refusalOf('/secret'));
   const moved = await put({ accountId, host: 'imap2.acme.dev', secret: 'another' });
-  assert.equal(moved?.host, 'imap2.acme.dev');
+  assert.equal(moved.host, 'imap2.acme.dev');
 });
 
 test('names are unique in a workspace, and an update does not create an unknown account', async (t) => {
   const { put } = await setupAccounts(t);
   await put();
   await assert.rejects(put(), refusalOf('/name'));
-  assert.equal(await put({ accountId: 'mail_none', name: 'other' }), null);
+  await assert.rejects(put({ accountId: 'mail_none', name: 'other' }), isNotFound);
 });
 
-const wrong: [what: string, change: Partial<MailAccountDraft>, path: string][] = [
+const wrong: [what: string, change: Partial<Draft>, path: string][] = [
   ['a host that is a URL', { host: 'https://imap.acme.dev' }, '/host'],
   ['a host with a line break', { host: 'imap.acme.dev\r\n' }, '/host'],
-  ['a port out of range', { port: 70_000 }, '/port'],
-  ['an empty name', { name: '' }, '/name'],
+  ['a name with a line break', { name: 'a\nb' }, '/name'],
   ['a user with a line break', { userName: 'a\r\nb' }, '/userName'],
   ['a secret with a line break', { secret: 'a\nLOGOUT' }, '/secret'],
   ['an invalid certificate', { caCertificate: 'PEM' }, '/caCertificate'],
-  ['six mailboxes', { mailboxes: ['a', 'b', 'c', 'd', 'e', 'f'] }, '/mailboxes'],
+  ['a mailbox with a line break', { mailboxes: ['a\nb'] }, '/mailboxes'],
   ['no TLS on the public internet', { host: '8.8.8.8', tlsMode: 'none' }, '/tlsMode'],
 ];
 for (const [what, change, path] of wrong) {
@@ -101,21 +103,22 @@ for (const [what, change, path] of wrong) {
 
 test('another workspace cannot see, change or remove an account', async (t) => {
   const { put, list, hub, addWorkspace } = await setupAccounts(t);
-  const { accountId = '' } = (await put()) ?? {};
+  const { accountId } = await put();
   const { workspaceId } = await addWorkspace('other');
   assert.deepEqual(await listMailAccounts(hub.deps, workspaceId), []);
-  assert.equal(await put({ workspaceId, accountId }), null);
-  assert.equal(await deleteMailAccount(hub.deps, 'usr_eve', { workspaceId, accountId }), false);
+  await assert.rejects(put({ workspaceId, accountId }), isNotFound);
+  const foreign = deleteMailAccount(hub.deps, 'usr_eve', { workspaceId, accountId });
+  await assert.rejects(foreign, isNotFound);
   assert.equal((await list()).length, 1);
 });
 
 test('changes of accounts are audited, without the secret', async (t) => {
-  const { put, hub, workspaceId } = await setupAccounts(t);
-  const { accountId = '' } = (await put()) ?? {};
-  await put({ accountId, name: 'team', secret: undefined });
+  const { put, putWithoutSecret, hub, workspaceId } = await setupAccounts(t);
+  const { accountId } = await put();
+  await putWithoutSecret({ accountId, name: 'team' });
   const where = { workspaceId, accountId };
-  assert.equal(await deleteMailAccount(hub.deps, 'usr_ada', where), true);
-  assert.equal(await deleteMailAccount(hub.deps, 'usr_ada', where), false);
+  await deleteMailAccount(hub.deps, 'usr_ada', where);
+  await assert.rejects(deleteMailAccount(hub.deps, 'usr_ada', where), isNotFound);
   const rows = await hub.database.reader.allSql<{ actor: string; action: string; data: string }>(
     `SELECT actor, action, data FROM audit_entries WHERE workspace_id = ? AND subject = ?
      ORDER BY seq`,
