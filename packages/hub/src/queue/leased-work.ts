@@ -2,7 +2,7 @@ import { type Clock, timestampOf } from '../base/clock.ts';
 import { assert, HubError } from '../base/errors.ts';
 import type { RequestContext } from '../base/principal.ts';
 import type { Database, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
 import type { Demand } from './lane-book.ts';

@@ -1,7 +1,7 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, sql, updateRows } from '../db/row-write.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { Lane } from './entry.ts';
 import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
 

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows } from '../db/row-write.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 
 /*
  * Statements for the retention of finished entries (`archive/`).

@@ -2,7 +2,7 @@ import { assert } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertRow, sendUpdate, sql, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
 
 /*
