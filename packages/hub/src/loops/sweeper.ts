@@ -17,14 +17,14 @@ export interface SweepResult {
 
 /** Recovers expired leases and promotes delayed jobs, in all workspaces. */
 export function createSweeper(deps: HubDeps, onError: (error: unknown) => void): Loop<SweepResult> {
-  return createLoop({
-    name: 'sweeper',
-    intervalMs: SWEEP_INTERVAL_MS,
-    clock: deps.clock,
-    work: () => sweepWorkspaces(deps),
-    hasMore: ({ hasMore }) => hasMore,
-    onError,
-  });
+  return createLoop(
+    { clock: deps.clock, onError },
+    {
+      intervalMs: SWEEP_INTERVAL_MS,
+      work: () => sweepWorkspaces(deps),
+      hasMore: ({ hasMore }) => hasMore,
+    },
+  );
 }
 
 /** Reads first, so that a hub with nothing due starts no write and takes no lock. */
