@@ -36,11 +36,15 @@ export interface Database {
    * with 503.
    */
   setAvailable(isAvailable: boolean): void;
+  /** Has a function called for each write, before it; the action may still be undone. */
+  watch(note: NoteWrite): void;
   /** Call within the action that has changed the schema. */
   schemaChanged(tx: Tx): Promise<void>;
   /** Resolves when the actions that were handed in before have ended. */
   close(): Promise<void>;
 }
+
+export type NoteWrite = (tx: Tx, write: TextWrite | RowWrite) => void;
 
 /** The scope of an action that excludes others: one id, a few, or everything. */
 export type WriteScope = string | readonly string[] | null;

@@ -181,7 +181,8 @@ export class MergedTransaction implements StatementRunner {
   }
 
   async #runBatch(work: BatchedWork<never, unknown>, waiting: WaitingInput[]): Promise<void> {
-    const tx = openTx(this.#session, this.#beginning);
+    // It only reads.
+    const tx = openTx(this.#session, this.#beginning, { note: () => undefined });
     this.#running.add(work);
     try {
       const outputs = await work.run(

@@ -3,7 +3,15 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { HubError } from '../../base/errors.ts';
 import { FairTurns } from '../../base/fair-turns.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
-import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
+import type {
+  ConcurrentScope,
+  Database,
+  NoteWrite,
+  Reader,
+  SqlValue,
+  Tx,
+  WriteScope,
+} from '../engine.ts';
 import { readServerWarnings } from './check-server.ts';
 import { EarlyReads } from './early-reads.ts';
 import { ExclusiveLine } from './exclusive-line.ts';
@@ -97,6 +105,7 @@ export class PostgresDatabase implements Database {
   readonly #scopes = new Map<string | null, Scope>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
+  #note: NoteWrite = () => undefined;
 
   constructor(options: PostgresOptions) {
     const { url, sessionsMax, limits, isPooled, clock = null } = options;
@@ -127,6 +136,10 @@ export class PostgresDatabase implements Database {
 
   setAvailable(isAvailable: boolean): void {
     for (const sessions of [this.#readers, this.#writers]) sessions.setAvailable(isAvailable);
+  }
+
+  watch(note: NoteWrite): void {
+    this.#note = note;
   }
 
   /** No-op: PostgreSQL keeps its statistics up to date by itself. */
@@ -226,7 +239,7 @@ export class PostgresDatabase implements Database {
     scope.exclusiveRunning += 1;
     const run = async () => {
       const restarts = await this.#run(taken, (session) =>
-        runExclusive(session, scope.ids, actions, this.#clock),
+        runExclusive(session, scope.ids, actions, { clock: this.#clock, note: this.#note }),
       );
       scope.exclusiveRunning -= 1;
       this.#restart(scope, restarts);
@@ -249,7 +262,7 @@ export class PostgresDatabase implements Database {
         scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
-      const shared = { earlyReads: this.#earlyReads, clock: this.#clock };
+      const shared = { earlyReads: this.#earlyReads, clock: this.#clock, note: this.#note };
       const restarts = await this.#run(actions, (session) =>
         runConcurrent(session, ids, actions, { ...shared, onCommitting }),
       );

@@ -1,6 +1,6 @@
 import { HubError } from '../../base/errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
-import type { Tx } from '../engine.ts';
+import type { NoteWrite, Tx } from '../engine.ts';
 import type { EarlyReads } from './early-reads.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import { MergedTransaction } from './merged-transaction.ts';
@@ -78,6 +78,13 @@ const JOINS_BY_INDEX = ['hashjoin', 'mergejoin']
   .map((way) => `SET LOCAL enable_${way} = off;`)
   .join(' ');
 
+/** The same for all transactions of a database. */
+export interface TransactionParts {
+  /** Used in place of the database's, in tests. */
+  clock: TestClock;
+  note: NoteWrite;
+}
+
 /** The actions of an exclusive transaction. */
 export interface ExclusiveActions {
   readonly first: WaitingAction;
@@ -106,19 +113,19 @@ const EXCLUSIVE_MS = 20;
  * savepoint: when it fails, it was alone, and the transaction ends with it. Each further one has a
  * savepoint, as on SQLite.
  *
- * @param clock used in place of the database's, in tests.
  * @returns the actions to restart.
  */
 export async function runExclusive(
   session: Session,
   ids: readonly string[] | null,
   actions: ExclusiveActions,
-  clock: TestClock,
+  { clock, note }: TransactionParts,
 ): Promise<WaitingAction[]> {
   const nowMs = await begin(session, { ids, mode: 'exclusive' }, clock);
+  const open = () => openTx(session, { nowMs }, { note });
   const startMs = actions.elapsedMs();
   const { first } = actions;
-  const ended: Ended[] = [{ action: first, outcome: await runBounded(first, session, nowMs) }];
+  const ended: Ended[] = [{ action: first, outcome: await runBounded(first, open()) }];
   actions.charge(actions.elapsedMs() - startMs);
   if (ended[0]?.outcome.kind !== 'value') {
     await session.script('ROLLBACK');
@@ -129,7 +136,7 @@ export async function runExclusive(
     const action = actions.next();
     if (action === undefined) break;
     const beganMs = actions.elapsedMs();
-    const outcome = await runInSavepoint(savepoint, action, session, nowMs);
+    const outcome = await runInSavepoint(savepoint, action, session, open());
     ended.push({ action, outcome });
     savepoint = 'RELEASE action; SAVEPOINT action';
     if (outcome.kind !== 'value') await session.script('ROLLBACK TO action');
@@ -139,9 +146,8 @@ export async function runExclusive(
   return deliverOutcomes(ended);
 }
 
-export interface ConcurrentOptions {
+export interface ConcurrentParts extends TransactionParts {
   earlyReads: EarlyReads;
-  clock: TestClock;
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
@@ -158,7 +164,7 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { earlyReads, clock, onCommitting }: ConcurrentOptions,
+  { earlyReads, clock, note, onCommitting }: ConcurrentParts,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
@@ -173,6 +179,7 @@ export async function runConcurrent(
   let isSpoiled = false;
   const run = async (action: WaitingAction): Promise<Ended> => {
     const tx = openTx(statements, beginning, {
+      note,
       requireExclusive() {
         throw new ExclusiveNeeded();
       },
@@ -261,13 +268,9 @@ async function commit(session: Session): Promise<boolean> {
 }
 
 /** Runs an action that is alone in progress. A time limit is its outcome, too. */
-async function runBounded(
-  action: WaitingAction,
-  session: Session,
-  nowMs: number,
-): Promise<Outcome> {
+async function runBounded(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
-    return await runAction(action, openTx(session, { nowMs }));
+    return await runAction(action, tx);
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
@@ -279,11 +282,11 @@ async function runInSavepoint(
   savepoint: string,
   action: WaitingAction,
   session: Session,
-  nowMs: number,
+  tx: ActionTx,
 ): Promise<Outcome> {
   const [opened, ran] = await Promise.allSettled([
     session.script(savepoint),
-    runBounded(action, session, nowMs),
+    runBounded(action, tx),
   ]);
   if (opened.status === 'rejected') throw opened.reason;
   if (ran.status === 'rejected') throw ran.reason;

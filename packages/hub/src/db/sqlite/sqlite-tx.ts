@@ -2,6 +2,7 @@ import { assert } from '../../base/errors.ts';
 import type {
   BatchedWork,
   KeptReads,
+  NoteWrite,
   RowWrite,
   SqlValue,
   TextWrite,
@@ -23,9 +24,11 @@ export class SqliteTx implements Tx {
   /** Whether a statement has run that may have written. */
   hasWritten = false;
   readonly #writer: Connection;
+  readonly #note: NoteWrite;
 
-  constructor(writer: Connection, nowMs: number) {
+  constructor(writer: Connection, nowMs: number, note: NoteWrite) {
     this.#writer = writer;
+    this.#note = note;
     this.kept = writer.kept;
     this.nowMs = nowMs;
   }
@@ -41,17 +44,20 @@ export class SqliteTx implements Tx {
   }
 
   async write(write: RowWrite): Promise<Written> {
+    this.#note(this, write);
     const { text, values } = toStatement(write);
     this.hasWritten = true;
     return this.#writer.write(text, values, write);
   }
 
   async runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written> {
+    if (about !== undefined) this.#note(this, about);
     this.hasWritten = true;
     return this.#writer.write(sql, values, about);
   }
 
   send(write: RowWrite): void {
+    this.#note(this, write);
     const { text, values } = toStatement(write);
     this.hasWritten = true;
     const { changes } = this.#writer.write(text, values, write);
