@@ -1,5 +1,5 @@
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, KeptReads, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
+import type { BatchedWork, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
 import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
@@ -45,13 +45,12 @@ export interface TxParts {
   note: NoteWrite;
   /** Throws for a concurrent action. Default: a no-op. */
   requireExclusive?: () => void;
-  kept?: KeptReads | null;
 }
 
 export function openTx(
   runner: StatementRunner,
   beginning: Beginning,
-  { note, requireExclusive = () => undefined, kept = null }: TxParts,
+  { note, requireExclusive = () => undefined }: TxParts,
 ): ActionTx {
   const calls: (() => void)[] = [];
   const sent: Promise<void>[] = [];
@@ -76,7 +75,7 @@ export function openTx(
   const tx: ActionTx = {
     engine: 'postgres',
     rowLock: ' FOR NO KEY UPDATE',
-    kept,
+    kept: null,
     get nowMs() {
       return requireBegun();
     },

@@ -1,8 +1,6 @@
 import { HubError } from '../../base/errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import type { NoteWrite, Tx } from '../engine.ts';
-import type { EarlyReads } from './early-reads.ts';
-import { numberPlaceholders } from './merged-statement.ts';
 import { MergedTransaction } from './merged-transaction.ts';
 import {
   isConflict,
@@ -20,8 +18,6 @@ import { type ActionTx, NotBegun, openTx } from './postgres-tx.ts';
 /** An action that waits to run. */
 export interface WaitingAction {
   keys: readonly string[];
-  /** See `ConcurrentScope`. */
-  kind: string | undefined;
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -147,7 +143,6 @@ export async function runExclusive(
 }
 
 export interface ConcurrentParts extends TransactionParts {
-  earlyReads: EarlyReads;
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
@@ -164,18 +159,13 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { earlyReads, clock, note, onCommitting }: ConcurrentParts,
+  { clock, note, onCommitting }: ConcurrentParts,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
   const statements = new MergedTransaction(session, beginning, actions.length);
-  const reads = earlyReads.open(
-    async (sql, values) =>
-      (await statements.query<object>(numberPlaceholders(sql), values, 'read')).rows,
-    () => beginning.nowMs !== null,
-  );
   let isSpoiled = false;
   const run = async (action: WaitingAction): Promise<Ended> => {
     const tx = openTx(statements, beginning, {
@@ -183,7 +173,6 @@ export async function runConcurrent(
       requireExclusive() {
         throw new ExclusiveNeeded();
       },
-      kept: action.kind === undefined ? null : reads.keptFor(action.kind),
     });
     const outcome = await runAction(action, tx);
     if (outcome.kind === 'early') {
@@ -196,7 +185,6 @@ export async function runConcurrent(
   const [, ...ends] = await Promise.allSettled([begun, ...actions.map(run)]);
   // Before the outcomes: without a transaction, the reads have failed for that reason.
   await begun;
-  reads.end();
   // All actions have ended, so none of them uses the session any more.
   const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
@@ -216,7 +204,7 @@ export async function runConcurrent(
     return [...actions];
   }
   if (committed.status === 'rejected') throw committed.reason;
-  // An early read has failed that no action needed.
+  // A read has failed that no action needed.
   if (!committed.value) return [...actions];
   return deliverOutcomes(ended);
 }
