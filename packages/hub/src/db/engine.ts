@@ -156,7 +156,8 @@ export interface BatchedWork<Input, Output> {
 }
 
 /**
- * Reads rows. Statements are SELECTs with `?` placeholders, which each engine prepares once.
+ * Reads rows. Statements write nothing, except for row locks; they have `?` placeholders, and each
+ * engine prepares them once.
  */
 export interface Reader {
   readonly engine: EngineName;

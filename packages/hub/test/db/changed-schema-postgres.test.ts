@@ -49,7 +49,10 @@ const paths: Record<string, (hub: Database, at: number) => Promise<object | unde
   'exclusive action': (hub) => hub.write('home', read),
   'exclusive action of a workspace each': (hub, at) => hub.write(`home ${at}`, read),
   'exclusive action that writes': (hub) =>
-    hub.write('home', (tx) => tx.firstSql('UPDATE notes SET amount = 2 RETURNING *', [])),
+    hub.write('home', async (tx) => {
+      const { rows } = await tx.runSql('UPDATE notes SET amount = 2 RETURNING *', []);
+      return rows[0];
+    }),
   'action of the whole database': (hub) => hub.write(null, read),
   'concurrent action': (hub) => hub.writeConcurrent(hot, read),
   'concurrent action of a workspace each': (hub, at) =>

@@ -1,6 +1,5 @@
 import { assert } from '../../base/errors.ts';
 import type { BatchedWork, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
-import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
@@ -64,9 +63,7 @@ export function openTx(
     hasWritten = true;
   }
   async function read<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    const merging = isRead(sql) ? 'read' : null;
-    if (merging === null) beginWrite();
-    return (await runner.query<Row>(numberPlaceholders(sql), values, merging)).rows;
+    return (await runner.query<Row>(numberPlaceholders(sql), values, 'read')).rows;
   }
   async function sendNow(text: string, values: readonly SqlValue[]): Promise<void> {
     const { changes } = await runner.query(text, values);

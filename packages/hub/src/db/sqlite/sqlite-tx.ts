@@ -9,7 +9,6 @@ import type {
   Tx,
   Written,
 } from '../engine.ts';
-import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import type { Connection } from './sqlite-connection.ts';
 
@@ -34,12 +33,10 @@ export class SqliteTx implements Tx {
   }
 
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    this.hasWritten ||= !isRead(sql);
     return this.#writer.allSql(sql, values);
   }
 
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
-    this.hasWritten ||= !isRead(sql);
     return this.#writer.firstSql(sql, values);
   }
 
