@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { WaitingCaller } from '../http/gatekeeper.ts';
 
 /** Reads what each principal may do now: the principal as it is now, or why it was refused. */
-export type AccessReader = (principals: readonly Principal[]) => Promise<(Principal | HubError)[]>;
+type AccessReader = (principals: readonly Principal[]) => Promise<(Principal | HubError)[]>;
 
 interface Watched extends WaitingCaller {
   cancelTimer: () => void;

@@ -13,7 +13,7 @@ import { copyFile, hashFile } from './copy-file.ts';
 import { KEY_FILE, MANIFEST_FILE, type Manifest, type ManifestFile } from './manifest.ts';
 import { listStoredObjects } from './stored-objects.ts';
 
-export interface BackupSource {
+interface BackupSource {
   /** The data directory of a hub on SQLite, running or stopped. */
   dataDir: string;
   /** The key of the settings; null: it is a file of the data directory. */

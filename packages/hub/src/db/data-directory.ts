@@ -58,14 +58,14 @@ const OTHERS_ANY = 0o077;
 /** Writing by others. A group may write where a container platform gives it the volume. */
 const WORLD_WRITE = 0o002;
 
-export interface DataDirectory {
+interface DataDirectory {
   path: string;
   databasePath: string;
   /** Identifies the directory, not the hub that uses it. */
   directoryId: string;
 }
 
-export interface DirectoryUse {
+interface DirectoryUse {
   /** Whether the database is in the directory; default true. */
   holdsDatabase?: boolean;
   /** Injected because no test machine mounts a network file system. */

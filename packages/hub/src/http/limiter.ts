@@ -18,7 +18,7 @@ interface RateLimits {
   addressRate: number;
 }
 
-export interface LimiterOptions {
+interface LimiterOptions {
   limits: RateLimits;
   clock: Pick<Clock, 'nowMs'>;
   /** The number of hubs that are running, this one included. */

@@ -44,7 +44,7 @@ export interface Demand {
 }
 
 /** A lane as claims compare it with an agent. */
-export interface KnownLane {
+interface KnownLane {
   laneId: string;
   queue: QueueName;
   repoId: string;

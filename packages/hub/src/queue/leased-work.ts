@@ -55,7 +55,7 @@ interface ClaimInput {
 }
 
 /** The steps of a claim that differ by queue. */
-export interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
+interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
   queue: QueueName;
   /** Whether entries may be reserved for the agent that held them. */
   hasPreferences: boolean;
@@ -298,7 +298,7 @@ interface CompleteInput extends ClaimRef {
 }
 
 /** The steps of a completion that differ by queue. */
-export interface CompleteSteps<Row, Answer> {
+interface CompleteSteps<Row, Answer> {
   /** Reads and locks the record. */
   read(tx: Tx): Promise<LeasedRecord<Row>>;
   /** The accepted completion of a record, if it has one. */

@@ -13,7 +13,7 @@ export type EndedStatus = (typeof endedStatuses)[number];
 const IS_NEEDED = `EXISTS (SELECT 1 FROM queue_dependencies d
   WHERE d.workspace_id = e.workspace_id AND d.depends_on_entry_id = e.entry_id)`;
 
-export interface EndedEntry {
+interface EndedEntry {
   entry_id: string;
   finished_at: number;
   /** 1 when other entries wait for it, so it is not deleted. */

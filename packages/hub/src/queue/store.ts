@@ -186,7 +186,7 @@ export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Entry {
   });
 }
 
-export interface PendingPlace {
+interface PendingPlace {
   hold: Hold;
   availableAtMs: number;
   attemptsMax: number;

@@ -33,7 +33,7 @@ export interface JobKey {
   jobId: string;
 }
 
-export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
+type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
 
 export interface Hooks {
   /**

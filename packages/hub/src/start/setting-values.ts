@@ -12,7 +12,7 @@ import { isAddressOrRange, isHostEntry, type PrivateHosts } from '../base/outbou
 export class SettingError extends Error {}
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
 /** One connection each for reads, for exclusive writes and for concurrent writes. */

@@ -36,7 +36,7 @@ import {
 import { ShortReads } from './short-reads.ts';
 import { type ServerWait, waitForServer } from './wait-for-server.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   url: string;
   /** Connections of this hub: a third for reads, the rest for writes. */
   sessionsMax: number;
@@ -90,7 +90,7 @@ interface Scope {
  * that ran statements at once would share each statement among half as many actions, but one may
  * run statements while the other commits.
  */
-export class PostgresDatabase implements Database {
+class PostgresDatabase implements Database {
   readonly engine = 'postgres';
   readonly reader: Reader;
   warnings: readonly string[] = [];

@@ -18,7 +18,7 @@ export interface SessionLimits {
   idleInTransactionMs: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   url: string;
   /** Connections at most. */
   sessionsMax: number;

@@ -40,7 +40,7 @@ export interface ActionTx extends Tx {
   settleSent(): Promise<void>;
 }
 
-export interface TxParts {
+interface TxParts {
   note: NoteWrite;
   /** Throws for a concurrent action. Default: a no-op. */
   requireExclusive?: () => void;

@@ -75,7 +75,7 @@ const JOINS_BY_INDEX = ['hashjoin', 'mergejoin']
   .join(' ');
 
 /** The same for all transactions of a database. */
-export interface TransactionParts {
+interface TransactionParts {
   /** Used in place of the database's, in tests. */
   clock: TestClock;
   note: NoteWrite;
@@ -142,7 +142,7 @@ export async function runExclusive(
   return deliverOutcomes(ended);
 }
 
-export interface ConcurrentParts extends TransactionParts {
+interface ConcurrentParts extends TransactionParts {
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
