@@ -2,18 +2,10 @@ import type { Scope } from '@signalbox/contract';
 import type { Clock } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-
-/** A request that waits, and the access that it needs while it does. */
-export interface WaitingCaller {
-  principal: Principal;
-  /** The scopes of its endpoint, any of which is enough; empty: none is needed. */
-  scopes: readonly Scope[];
-  /** Ends the wait, because the caller has lost the access. */
-  end(refusal: HubError): void;
-}
+import type { WaitingCaller } from '../http/gatekeeper.ts';
 
 /** Reads what each principal may do now: the principal as it is now, or why it was refused. */
-export type AccessReader = (principals: readonly Principal[]) => Promise<(Principal | HubError)[]>;
+type AccessReader = (principals: readonly Principal[]) => Promise<(Principal | HubError)[]>;
 
 interface Watched extends WaitingCaller {
   cancelTimer: () => void;

@@ -6,7 +6,7 @@ import { type Act, mayAct } from './policy.ts';
 import { readRole } from './store.ts';
 
 /** A person, at the console or on their machine, and their role in the workspace. */
-export interface Actor {
+interface Actor {
   personId: string;
   role: Role;
 }

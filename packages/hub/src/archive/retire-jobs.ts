@@ -3,7 +3,7 @@ import { firstIdSince } from '@signalbox/contract';
 import { deletePatchRequests } from '../agents/store-patch-requests.ts';
 import { deleteCloudAiJobs } from '../cloud-ai-jobs/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../idempotency/answer-once.ts';
 import { deleteJobs, readDependsOn } from '../jobs/store.ts';
 import { deleteFirstEvents, deleteTimelines, readLastSeqs } from '../jobs/store-events.ts';
@@ -60,7 +60,7 @@ const scans = (['jobs', 'cloud-ai-jobs'] as const).flatMap((queue) =>
 /** How far each workspace has been scanned since the last pause. */
 export type ScanPlaces = Map<string, { scan: number; afterId: string }>;
 
-export interface JobRetentionResult {
+interface JobRetentionResult {
   /** Archived, or only scheduled for deletion if there is no archive. */
   archived: number;
   /** Deleted from the database. */

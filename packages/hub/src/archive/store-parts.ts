@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertRow, updateRows } from '../db/row-write.ts';
-import type { ArchivePartsTable } from '../db/schema/tables.ts';
+import type { ArchivePartsTable } from '../db/schema/queue.ts';
 
 /** A file of the archive. */
 export type ArchivePart = Omit<ArchivePartsTable, 'created_at' | 'sealed_at'>;

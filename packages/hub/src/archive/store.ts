@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows, insertNewRow } from '../db/row-write.ts';
-import type { EntryRemovalsTable } from '../db/schema/tables.ts';
+import type { EntryRemovalsTable } from '../db/schema/queue.ts';
 
 export type Removal = EntryRemovalsTable;
 

@@ -4,7 +4,7 @@ import type { Tx } from '../db/engine.ts';
 import { type AuditEntry, insertAuditEntry, readLastAuditEntry } from './store.ts';
 
 /** An act to record. `data` is JSON for people to read; it never contains a secret. */
-export interface AuditRecord {
+interface AuditRecord {
   workspaceId: string;
   /** The principal's id, or `operator` for the hub's own command line. */
   actor: string;

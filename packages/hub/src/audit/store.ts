@@ -6,7 +6,7 @@ import type { AuditEntriesTable } from '../db/schema/tables.ts';
 
 export type AuditEntry = AuditEntriesTable;
 
-export interface AuditFilter {
+interface AuditFilter {
   actor: string | undefined;
   action: string | undefined;
   subject: string | undefined;

@@ -10,7 +10,7 @@ import { type AuditEntry, listAuditEntriesAfter } from './store.ts';
 const STEP_ENTRIES = 500;
 
 /** The last valid entry of a chain, and the first break after it. */
-export interface ChainVerdict {
+interface ChainVerdict {
   lastSeq: number;
   lastHash: string;
   brokenAtSeq: number | null;

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DATABASE_FILE } from '../db/data-directory.ts';
+import { DATABASE_FILE, syncDirectory } from '../db/data-directory.ts';
 import type { Reader } from '../db/engine.ts';
 import { readSchemaVersion } from '../db/migrate.ts';
 import { findKeyProblem, readKeyFingerprint } from '../db/secret-key.ts';
 import { copySqlite, findSqliteDamage, openSqliteReader } from '../db/sqlite/sqlite-database.ts';
 import { listAllWorkspaces } from '../workspaces/store.ts';
 import { BackupError } from './backup-error.ts';
-import { copyFile, hashFile, syncDirectory } from './copy-file.ts';
+import { copyFile, hashFile } from './copy-file.ts';
 import { KEY_FILE, MANIFEST_FILE, type Manifest, type ManifestFile } from './manifest.ts';
 import { listStoredObjects } from './stored-objects.ts';
 
-export interface BackupSource {
+interface BackupSource {
   /** The data directory of a hub on SQLite, running or stopped. */
   dataDir: string;
   /** The key of the settings; null: it is a file of the data directory. */
@@ -55,7 +55,7 @@ export async function backUp(
     const { manifest, missing } = await fill(draft, source, options.withKey);
     if (existsSync(path)) rmdirSync(path);
     renameSync(draft, path);
-    await syncDirectory(dirname(path));
+    syncDirectory(dirname(path));
     return { path, manifest, missing };
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -101,7 +101,7 @@ async function fill(
     };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
     await writeFile(join(draft, MANIFEST_FILE), text, { mode: 0o600, flush: true });
-    await syncDirectory(draft);
+    syncDirectory(draft);
     return { manifest, missing };
   } finally {
     await close();

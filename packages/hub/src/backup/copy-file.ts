@@ -40,16 +40,6 @@ export async function copyFile(source: string, target: string): Promise<Content>
   }
 }
 
-/** Makes the entries of a directory durable. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
 async function readPieces(
   file: FileHandle,
   use: (piece: Uint8Array) => Promise<void>,

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { DATABASE_FILE, RESTORING_FILE } from '../db/data-directory.ts';
+import { DATABASE_FILE, RESTORING_FILE, syncDirectory } from '../db/data-directory.ts';
 import { fingerprintOf } from '../db/secret-key.ts';
 import { findSqliteDamage } from '../db/sqlite/sqlite-database.ts';
 import { explainFileError, isEmpty } from './backup.ts';
 import { BackupError } from './backup-error.ts';
-import { copyFile, hashFile, syncDirectory } from './copy-file.ts';
+import { copyFile, hashFile } from './copy-file.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 
 export interface RestoreReport {
@@ -52,7 +52,7 @@ export async function restore<T>(
     const fill = async (draft: string) => {
       await copyFiles(from, draft, manifest);
       const result = await change(join(draft, DATABASE_FILE), manifest);
-      await syncDirectory(draft);
+      syncDirectory(draft);
       return result;
     };
     const result = existsSync(dataDir)
@@ -95,7 +95,7 @@ async function fillBeside<T>(dataDir: string, fill: (draft: string) => Promise<T
   try {
     const result = await fill(draft);
     renameSync(draft, dataDir);
-    await syncDirectory(dirname(dataDir));
+    syncDirectory(dirname(dataDir));
     return result;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -115,7 +115,7 @@ async function fillInside<T>(
 ): Promise<T> {
   const mark = join(dataDir, RESTORING_FILE);
   await writeFile(mark, `${from}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  await syncDirectory(dataDir);
+  syncDirectory(dataDir);
   const draft = join(dataDir, `${randomName()}.incomplete`);
   mkdirSync(draft, { mode: 0o700 });
   try {
@@ -123,9 +123,9 @@ async function fillInside<T>(
     const names = new Set(manifest.files.map(({ path }) => path.split('/')[0] ?? path));
     for (const name of names) renameSync(join(draft, name), join(dataDir, name));
     rmdirSync(draft);
-    await syncDirectory(dataDir);
+    syncDirectory(dataDir);
     rmSync(mark);
-    await syncDirectory(dataDir);
+    syncDirectory(dataDir);
     return result;
   } catch (error) {
     // Only what this restore has written: the directory was empty.

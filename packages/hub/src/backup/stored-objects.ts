@@ -7,7 +7,7 @@ import { isUploadStored, listStoredUploads } from '../uploads/store.ts';
 const STEP_ROWS = 500;
 
 /** A file that the database promises: the bytes of an upload, or a part of the archive. */
-export interface StoredObject {
+interface StoredObject {
   /** Path within the data directory. */
   path: string;
   sizeBytes: number;

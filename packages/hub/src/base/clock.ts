@@ -25,19 +25,9 @@ export function isRecent(atMs: number, nowMs: number, ageMaxMs: number): boolean
   return ageMs >= 0 && ageMs <= ageMaxMs;
 }
 
-/** Answers repeat the current time often, so the texts of this many milliseconds are cached. */
-const RECENT_TEXTS = 256;
-const recentTimes = new Float64Array(RECENT_TEXTS).fill(Number.NaN);
-const recentTexts = new Array<string>(RECENT_TEXTS).fill('');
-
 /** Formats a time for the wire: RFC 3339 in UTC. */
 export function timestampOf(timeMs: number): string {
-  const at = timeMs & (RECENT_TEXTS - 1);
-  if (recentTimes[at] === timeMs) return recentTexts[at] as string;
-  const text = new Date(timeMs).toISOString();
-  recentTimes[at] = timeMs;
-  recentTexts[at] = text;
-  return text;
+  return new Date(timeMs).toISOString();
 }
 
 export function nullableTimestampOf(timeMs: number | null): string | null {

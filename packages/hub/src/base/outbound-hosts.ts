@@ -8,7 +8,7 @@ import { BlockList, isIP } from 'node:net';
 export type PrivateHosts = 'all' | readonly string[];
 
 /** An address that the hub may connect to. Its name was resolved once. */
-export interface OutboundAddress {
+interface OutboundAddress {
   /** An IP address. Connect to it, not to the name, which may resolve differently next time. */
   address: string;
   family: 4 | 6;

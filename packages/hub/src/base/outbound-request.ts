@@ -6,7 +6,7 @@ import { type PrivateHosts, resolveOutboundHost } from './outbound-hosts.ts';
 const { request: requestHttps } = process.getBuiltinModule('node:https');
 const TOTAL_MS = 10_000;
 
-export interface OutboundRequest {
+interface OutboundRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string | Buffer;

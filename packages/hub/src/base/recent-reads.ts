@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts';
 import type { Clock } from './clock.ts';
 
 /** A read in progress. */
@@ -15,7 +16,7 @@ export class RecentReads<Row> {
   readonly #clock: Clock;
   readonly #ageMaxMs: number;
   readonly #countMax: number;
-  readonly #known = new Map<string, { row: Row; readAtMs: number }>();
+  #known: BoundedMap<string, { row: Row; readAtMs: number }>;
   readonly #lookups = new Map<string, Lookup<Row>>();
 
   /** @param countMax beyond that the oldest are dropped. */
@@ -23,6 +24,7 @@ export class RecentReads<Row> {
     this.#clock = clock;
     this.#ageMaxMs = ageMaxMs;
     this.#countMax = countMax;
+    this.#known = new BoundedMap(countMax);
   }
 
   /** A row that was read recently; undefined otherwise. */
@@ -42,7 +44,7 @@ export class RecentReads<Row> {
     try {
       const row = await lookup.row;
       const isCurrent = this.#lookups.get(key) === lookup;
-      if (row !== undefined && isCurrent) this.#keep(key, { row, readAtMs: lookup.readAtMs });
+      if (row !== undefined && isCurrent) this.#known.set(key, { row, readAtMs: lookup.readAtMs });
       return row;
     } finally {
       if (this.#lookups.get(key) === lookup) this.#lookups.delete(key);
@@ -54,7 +56,7 @@ export class RecentReads<Row> {
    * and their results are not kept.
    */
   clear(): void {
-    this.#known.clear();
+    this.#known = new BoundedMap(this.#countMax);
     this.#lookups.clear();
   }
 
@@ -62,15 +64,5 @@ export class RecentReads<Row> {
     const ageMs = this.#clock.nowMs() - readAtMs;
     // After the clock was set back, ages are negative and mean nothing.
     return ageMs >= 0 && ageMs < this.#ageMaxMs;
-  }
-
-  #keep(key: string, known: { row: Row; readAtMs: number }): void {
-    this.#known.delete(key);
-    // A Map keeps insertion order, so the first key is the one read longest ago.
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size < this.#countMax) break;
-      this.#known.delete(oldest);
-    }
-    this.#known.set(key, known);
   }
 }

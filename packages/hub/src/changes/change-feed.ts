@@ -17,7 +17,7 @@ const RESET_INTERVAL_MS = 5_000;
 const HINT = 'change:';
 
 /** An open stream. */
-export interface ChangeListener {
+interface ChangeListener {
   onChanges(batch: Batch): void;
   /** Changes may have been missed. */
   onReset(): void;
@@ -34,7 +34,7 @@ interface WorkspaceFeed {
   idleTimer: NodeJS.Timeout | null;
 }
 
-export interface ChangeFeedOptions {
+interface ChangeFeedOptions {
   /** Notifies the other hubs; null on SQLite. */
   hints: Pick<HintSender, 'notify'> | null;
   hasOthers: () => boolean;

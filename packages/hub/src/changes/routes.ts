@@ -13,7 +13,7 @@ import { visibleKinds } from './visible-kinds.ts';
 const STREAMS_OF_CALLER_MAX = 16;
 const RETRY_AFTER_MS = 10_000;
 
-export interface ChangeDeps {
+interface ChangeDeps {
   database: Pick<Database, 'reader'>;
   feed: ChangeFeed;
 }

@@ -10,7 +10,7 @@ interface WrittenRows {
 }
 
 /** How the writes of a table are announced. */
-export interface WatchedTable {
+interface WatchedTable {
   kind: (rows: WrittenRows) => readonly ChangeKind[];
   /** The column with the id of the record; null: changes are announced without an id. */
   id: string | null;

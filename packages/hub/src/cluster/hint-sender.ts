@@ -11,7 +11,7 @@ const SEND_INTERVAL_MS = 3;
 /** Ids of one kind that are collected for a workspace; a payload holds fewer. */
 const IDS_MAX = 200;
 
-export interface HintSenderOptions {
+interface HintSenderOptions {
   hubId: string;
   /** Whether any other hub is alive. */
   hasOthers: () => boolean;

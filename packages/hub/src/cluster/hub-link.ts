@@ -14,7 +14,7 @@ const ANSWER_MS_MAX = 3_000;
 const RECONNECT_MS_MIN = 100;
 const RECONNECT_MS_MAX = 1_000;
 
-export interface HubLinkOptions {
+interface HubLinkOptions {
   url: string;
   /** For `pg_stat_activity`. */
   applicationName: string;

@@ -17,7 +17,7 @@ import {
 import { HubLink } from './hub-link.ts';
 import type { SchemaWatch } from './schema-watch.ts';
 
-export interface HubGroupOptions {
+interface HubGroupOptions {
   url: string;
   isPooled: boolean;
   connectMs: number;

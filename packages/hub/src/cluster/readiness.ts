@@ -17,37 +17,32 @@ const PROBE_BYTES = 6_144;
 /** The name of the setting, and a scope of its own: the probe waits for no other write. */
 const PROBE = 'write_probe';
 
+interface ReadinessParts {
+  readonly database: Database;
+  readonly group: Pick<HubGroup, 'heartbeatAgeMs'>;
+  readonly schema: SchemaWatch;
+  readonly disk: DiskSpace;
+  /** Set before the hub stops, so that load balancers send requests elsewhere. */
+  readonly draining: { readonly isDraining: boolean };
+}
+
 /** Whether this hub can do its work now: above all, whether it can write. */
 export class Readiness {
-  readonly #database: Database;
-  readonly #group: Pick<HubGroup, 'heartbeatAgeMs'>;
-  readonly #schema: SchemaWatch;
-  readonly #disk: DiskSpace;
-  readonly #draining: { readonly isDraining: boolean };
+  readonly #parts: ReadinessParts;
   /** By `performance.now()`. */
   #succeededAtMs = Number.NEGATIVE_INFINITY;
   #probe: Promise<void> | null = null;
 
-  constructor(parts: {
-    database: Database;
-    group: Pick<HubGroup, 'heartbeatAgeMs'>;
-    schema: SchemaWatch;
-    disk: DiskSpace;
-    /** Set before the hub stops, so that load balancers send requests elsewhere. */
-    draining: { readonly isDraining: boolean };
-  }) {
-    this.#database = parts.database;
-    this.#group = parts.group;
-    this.#schema = parts.schema;
-    this.#disk = parts.disk;
-    this.#draining = parts.draining;
+  constructor(parts: ReadinessParts) {
+    this.#parts = parts;
   }
 
   /** @throws HubError UNAVAILABLE with the reason */
   async check(): Promise<void> {
-    this.#schema.requireCurrent();
-    if (this.#draining.isDraining) throw new HubError('UNAVAILABLE', 'The hub is stopping.');
-    if (this.#group.heartbeatAgeMs() > HEARTBEAT_AGE_MS_MAX) {
+    const { schema, draining, group } = this.#parts;
+    schema.requireCurrent();
+    if (draining.isDraining) throw new HubError('UNAVAILABLE', 'The hub is stopping.');
+    if (group.heartbeatAgeMs() > HEARTBEAT_AGE_MS_MAX) {
       throw new HubError('UNAVAILABLE', 'The database has not answered for 3 s.');
     }
     if (performance.now() - this.#succeededAtMs < FRESH_MS) return;
@@ -64,13 +59,13 @@ export class Readiness {
   }
 
   async #requireSpace(): Promise<void> {
-    if (await this.#disk.isEnough()) return;
+    if (await this.#parts.disk.isEnough()) return;
     throw new HubError('UNAVAILABLE', 'The disk of the hub is nearly full: make space.');
   }
 
   #write(): Promise<void> {
     const value = randomBytes(PROBE_BYTES).toString('base64');
-    return this.#database.writeConcurrent({ workspaceId: PROBE, keys: [PROBE] }, (tx) =>
+    return this.#parts.database.writeConcurrent({ workspaceId: PROBE, keys: [PROBE] }, (tx) =>
       writeHubSetting(tx, PROBE, value),
     );
   }

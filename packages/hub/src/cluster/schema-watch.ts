@@ -70,9 +70,7 @@ export function watchSchema(database: Database, schema: SchemaWatch): Database {
   };
   return {
     engine: database.engine,
-    get warnings() {
-      return database.warnings;
-    },
+    warnings: database.warnings,
     reader: {
       engine: reader.engine,
       rowLock: reader.rowLock,
@@ -84,6 +82,7 @@ export function watchSchema(database: Database, schema: SchemaWatch): Database {
     },
     write: (scope, action) => guarded(() => database.write(scope, action)),
     writeConcurrent: (scope, action) => guarded(() => database.writeConcurrent(scope, action)),
+    watch: (note) => database.watch(note),
     setAvailable: (isAvailable) => database.setAvailable(isAvailable),
     schemaChanged: (tx) => database.schemaChanged(tx),
     close: () => database.close(),

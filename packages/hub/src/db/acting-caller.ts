@@ -6,7 +6,7 @@ import type { Tx } from './engine.ts';
 type WriteGuard = (tx: Tx) => Promise<void>;
 
 /** The part of a request's caller that matters to the database. */
-export interface ActingCaller {
+interface ActingCaller {
   /** Tells callers apart, such as tokens: each has an equal share of the database. */
   readonly key: string;
   /** The workspace that it works in; callers of one share its part of the time. */

@@ -58,16 +58,14 @@ const OTHERS_ANY = 0o077;
 /** Writing by others. A group may write where a container platform gives it the volume. */
 const WORLD_WRITE = 0o002;
 
-export interface DataDirectory {
+interface DataDirectory {
   path: string;
   databasePath: string;
   /** Identifies the directory, not the hub that uses it. */
   directoryId: string;
-  /** Releases the lock, so that another hub may use the directory. */
-  release(): void;
 }
 
-export interface DirectoryUse {
+interface DirectoryUse {
   /** Whether the database is in the directory; default true. */
   holdsDatabase?: boolean;
   /** Injected because no test machine mounts a network file system. */
@@ -80,10 +78,7 @@ export interface DirectoryUse {
  *
  * @throws StartError
  */
-export function prepareDataDirectory(
-  path: string,
-  use: DirectoryUse = {},
-): Omit<DataDirectory, 'release'> {
+export function prepareDataDirectory(path: string, use: DirectoryUse = {}): DataDirectory {
   const absolute = resolve(path);
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o700 });
@@ -233,7 +228,8 @@ function createRandomFile(path: string, bytes: number): void {
   syncDirectory(dirname(path));
 }
 
-function syncDirectory(path: string): void {
+/** Makes the entries of a directory durable. */
+export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   try {
     fsyncSync(directory);

@@ -36,11 +36,15 @@ export interface Database {
    * with 503.
    */
   setAvailable(isAvailable: boolean): void;
+  /** Has a function called for each write, before it; the action may still be undone. */
+  watch(note: NoteWrite): void;
   /** Call within the action that has changed the schema. */
   schemaChanged(tx: Tx): Promise<void>;
   /** Resolves when the actions that were handed in before have ended. */
   close(): Promise<void>;
 }
+
+export type NoteWrite = (tx: Tx, write: TextWrite | RowWrite) => void;
 
 /** The scope of an action that excludes others: one id, a few, or everything. */
 export type WriteScope = string | readonly string[] | null;
@@ -56,12 +60,6 @@ export interface ConcurrentScope {
    * that share a key.
    */
   keys: readonly string[];
-  /**
-   * Names actions that mostly ask for the same rows with `kept-reads.ts`. On PostgreSQL, what they
-   * asked for late is read early by the next transaction, so none of it may depend on a row lock,
-   * nor on what such an action has written.
-   */
-  kind?: string;
 }
 
 /**
@@ -158,7 +156,8 @@ export interface BatchedWork<Input, Output> {
 }
 
 /**
- * Reads rows. Statements are SELECTs with `?` placeholders, which each engine prepares once.
+ * Reads rows. Statements write nothing, except for row locks; they have `?` placeholders, and each
+ * engine prepares them once.
  */
 export interface Reader {
   readonly engine: EngineName;
@@ -169,8 +168,7 @@ export interface Reader {
   readonly rowLock: '' | ' FOR NO KEY UPDATE';
   /**
    * Rows that need no statement of their own; use `kept-reads.ts`. On SQLite they stay in memory
-   * until they are written. On PostgreSQL, where other hubs may write them, actions of a kind may
-   * find them read early. Null everywhere else.
+   * until they are written. Null everywhere else: on PostgreSQL, other hubs may write them.
    */
   readonly kept: KeptReads | null;
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;

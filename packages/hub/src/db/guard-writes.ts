@@ -16,12 +16,11 @@ export function guardWrites(database: Database): Database {
   };
   return {
     engine: database.engine,
-    get warnings() {
-      return database.warnings;
-    },
+    warnings: database.warnings,
     reader: database.reader,
     write: (scope, action) => database.write(scope, guarded(action)),
     writeConcurrent: (scope, action) => database.writeConcurrent(scope, guarded(action)),
+    watch: (note) => database.watch(note),
     setAvailable: (isAvailable) => database.setAvailable(isAvailable),
     schemaChanged: (tx) => database.schemaChanged(tx),
     close: () => database.close(),

@@ -10,7 +10,7 @@ interface MigrationText {
   statements: string[];
 }
 
-export interface FileMigration {
+interface FileMigration {
   path: string;
   migrations: readonly MigrationText[];
   progress: MigrationProgress;

@@ -43,7 +43,7 @@ export function migrate(
 }
 
 /** Of a database before a hub starts on it: `newer` has migrations that are not known. */
-export type SchemaState = 'new' | 'old' | 'current' | 'newer';
+type SchemaState = 'new' | 'old' | 'current' | 'newer';
 
 /** Compares the schema of a database with that of this Signalbox; only reads. */
 export async function readSchemaState(

@@ -162,7 +162,7 @@ function columnsOf(row: object): Record<string, WriteValue> {
 }
 
 /** The pieces of the text of a write, and the values of their placeholders in this order. */
-export interface WritePieces {
+interface WritePieces {
   /** The expressions for the columns of `set`. */
   cells: string[];
   conditions: string[];

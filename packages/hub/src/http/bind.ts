@@ -68,7 +68,7 @@ interface CallableRow {
 /** Of a message of another protocol, which takes up to 2 ms. The call in it pays for itself. */
 const MESSAGE_COST: CallCost = { units: 6, isLease: false, isLongRead: false };
 
-export interface BindOptions {
+interface BindOptions {
   /** Sends the answer without adding `ok`. */
   bare?: boolean;
   /** JSON content types that are accepted in addition to application/json. */

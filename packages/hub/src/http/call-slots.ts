@@ -1,5 +1,5 @@
 /** How many calls of one caller may be under way, and how many more may wait. */
-export interface SlotLimits {
+interface SlotLimits {
   busyMax: number;
   waitingMax: number;
 }

@@ -32,9 +32,11 @@ export interface Gatekeeper {
   watchAccess(caller: WaitingCaller, since: number): () => void;
 }
 
-/** A request that waits: its caller, and the scopes of which the caller needs one. */
-interface WaitingCaller {
+/** A request that waits, and the access that it needs while it does. */
+export interface WaitingCaller {
   principal: Principal;
+  /** The scopes of its endpoint, any of which is enough; empty: none is needed. */
   scopes: readonly Scope[];
+  /** Ends the wait, because the caller has lost the access. */
   end(refusal: HubError): void;
 }

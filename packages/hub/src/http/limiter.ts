@@ -1,4 +1,5 @@
 import { addressBlockOf } from '../base/address-block.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { HubError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -17,7 +18,7 @@ interface RateLimits {
   addressRate: number;
 }
 
-export interface LimiterOptions {
+interface LimiterOptions {
   limits: RateLimits;
   clock: Pick<Clock, 'nowMs'>;
   /** The number of hubs that are running, this one included. */
@@ -60,7 +61,7 @@ export class Limiter {
   readonly #calls = new CallSlots({ busyMax: CALLS_MAX, waitingMax: CALLS_WAITING_MAX });
   readonly #turns = new CallTurns();
   /** The workspaces that people entered last, by the ids of the people. */
-  readonly #workspaceOf = new Map<string, string>();
+  readonly #workspaceOf = new BoundedMap<string, string>(PEOPLE_MAX);
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -128,13 +129,7 @@ export class Limiter {
    * when its body has been read: until then it counts as a call for the same workspace.
    */
   noteEntered({ kind, principalId }: Principal, workspaceId: string): void {
-    if (kind !== 'person' || this.#workspaceOf.get(principalId) === workspaceId) return;
-    this.#workspaceOf.delete(principalId);
-    const [oldest] = this.#workspaceOf.keys();
-    if (oldest !== undefined && this.#workspaceOf.size >= PEOPLE_MAX) {
-      this.#workspaceOf.delete(oldest);
-    }
-    this.#workspaceOf.set(principalId, workspaceId);
+    if (kind === 'person') this.#workspaceOf.set(principalId, workspaceId);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Principal, RequestContext } from '../base/principal.ts';
 type Cookies = RequestContext['cookies'];
 
 /** Watches the access of a caller until the returned function is called. */
-export type WatchAccess = (end: (refusal: HubError) => void) => () => void;
+type WatchAccess = (end: (refusal: HubError) => void) => () => void;
 
 /** Watches and charges the caller of a call. */
 export interface CallAccess {

@@ -11,7 +11,6 @@ import type { Clock } from '../base/clock.ts';
  * at a time: it reads a row again in the action that changes it.
  */
 export interface Loop<Result> {
-  readonly name: string;
   /** @param isLeader whether this hub works at the moment; absent: it always does. */
   start(isLeader?: () => boolean): void;
   /** Does one piece of work now; tests call it instead of waiting. */
@@ -21,61 +20,65 @@ export interface Loop<Result> {
 }
 
 export interface LoopOptions<Result> {
-  name: string;
   intervalMs: number;
-  clock: Clock;
-  work: () => Promise<Result>;
+  /** @param stopping aborts when the loop stops. */
+  work: (stopping: AbortSignal) => Promise<Result>;
   /** Whether the piece reached its limit, so that the next should follow immediately. */
   hasMore: (result: Result) => boolean;
-  onError: (error: unknown) => void;
+  /** Does what is left when the last piece has ended. */
+  finish?: () => Promise<unknown>;
 }
 
 const REPORT_INTERVAL_MS = 60_000;
 
-export function createLoop<Result>(options: LoopOptions<Result>): Loop<Result> {
+export function createLoop<Result>(
+  { clock, onError }: { clock: Clock; onError: (error: unknown) => void },
+  options: LoopOptions<Result>,
+): Loop<Result> {
   let cancelTimer: (() => void) | null = null;
   let running: Promise<void> | null = null;
-  let stopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   let mayWork = () => true;
   let reportedAtMs: number | null = null;
 
   async function tick(): Promise<void> {
     let again = false;
     try {
-      again = mayWork() && options.hasMore(await options.work());
+      again = mayWork() && options.hasMore(await options.work(signal));
       reportedAtMs = null;
     } catch (error) {
       report(error);
     }
     running = null;
-    if (!stopped) schedule(again ? 0 : options.intervalMs);
+    if (!signal.aborted) schedule(again ? 0 : options.intervalMs);
   }
 
   /** While the database is unavailable, every loop fails at every tick; most are not logged. */
   function report(error: unknown): void {
-    const nowMs = options.clock.nowMs();
+    const nowMs = clock.nowMs();
     if (reportedAtMs !== null && nowMs - reportedAtMs < REPORT_INTERVAL_MS) return;
     reportedAtMs = nowMs;
-    options.onError(error);
+    onError(error);
   }
 
   function schedule(delayMs: number): void {
-    cancelTimer = options.clock.schedule(delayMs, () => {
+    cancelTimer = clock.schedule(delayMs, () => {
       running = tick();
     });
   }
 
   return {
-    name: options.name,
     start(isLeader = () => true) {
       mayWork = isLeader;
       schedule(options.intervalMs);
     },
-    runOnce: options.work,
+    runOnce: () => options.work(signal),
     async stop() {
-      stopped = true;
+      stopping.abort();
       cancelTimer?.();
       await running;
+      await options.finish?.();
     },
   };
 }

@@ -8,7 +8,7 @@ const SWEEP_INTERVAL_MS = 500;
 const DUE_MAX = 500;
 const WORKSPACES_MAX = 100;
 
-export interface SweepResult {
+interface SweepResult {
   recovered: number;
   promoted: number;
   /** Whether the next piece should follow immediately. */
@@ -17,14 +17,14 @@ export interface SweepResult {
 
 /** Recovers expired leases and promotes delayed jobs, in all workspaces. */
 export function createSweeper(deps: HubDeps, onError: (error: unknown) => void): Loop<SweepResult> {
-  return createLoop({
-    name: 'sweeper',
-    intervalMs: SWEEP_INTERVAL_MS,
-    clock: deps.clock,
-    work: () => sweepWorkspaces(deps),
-    hasMore: ({ hasMore }) => hasMore,
-    onError,
-  });
+  return createLoop(
+    { clock: deps.clock, onError },
+    {
+      intervalMs: SWEEP_INTERVAL_MS,
+      work: () => sweepWorkspaces(deps),
+      hasMore: ({ hasMore }) => hasMore,
+    },
+  );
 }
 
 /** Reads first, so that a hub with nothing due starts no write and takes no lock. */

@@ -21,7 +21,7 @@ const ADDRESSES_MAX = 5;
 const OTHER_ADDRESSES = 'other addresses';
 
 /**
- * Sign-ins that failed, counted in memory until the loop `failed-sign-ins` records them: in the
+ * Sign-ins that failed, counted in memory until the loop `failedSignIns` records them: in the
  * request itself, the write would tell by its time that the account exists, and let a stranger fill
  * the audit log. Only accounts that exist are counted; others belong to no workspace.
  */

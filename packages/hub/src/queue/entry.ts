@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema/tables.ts';
+import type { QueueEntriesTable, QueueLanesTable, QueueName } from '../db/schema/queue.ts';
 
 /**
  * The narrow, frequently written half of a job or cloud AI job: its place in the queue, its lease,

@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@signalbox/contract';
 import { BoundedMap } from '../base/bounded-map.ts';
 import { assert, HubError } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import { type Entry, type LaneSpec, laneIdOf } from './entry.ts';
 import { isPlain, type Needs } from './matching.ts';
 import {
@@ -44,7 +44,7 @@ export interface Demand {
 }
 
 /** A lane as claims compare it with an agent. */
-export interface KnownLane {
+interface KnownLane {
   laneId: string;
   queue: QueueName;
   repoId: string;

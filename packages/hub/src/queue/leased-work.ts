@@ -2,7 +2,7 @@ import { type Clock, timestampOf } from '../base/clock.ts';
 import { assert, HubError } from '../base/errors.ts';
 import type { RequestContext } from '../base/principal.ts';
 import type { Database, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { ClaimWaiters } from './claim-waiters.ts';
 import type { Entry, LeasedRecord } from './entry.ts';
 import type { Demand } from './lane-book.ts';
@@ -55,7 +55,7 @@ interface ClaimInput {
 }
 
 /** The steps of a claim that differ by queue. */
-export interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
+interface ClaimSteps<Claimant, Answer, Refusal, Asked extends Demand> {
   queue: QueueName;
   /** Whether entries may be reserved for the agent that held them. */
   hasPreferences: boolean;
@@ -105,9 +105,8 @@ export function claimLease<
     },
   };
   return claimOrWait(deps, claim, () =>
-    deps.database.writeConcurrent(
-      { workspaceId, keys: [agentId], kind: `claim of ${steps.queue}` },
-      (tx) => tryClaim(deps, tx, input, steps),
+    deps.database.writeConcurrent({ workspaceId, keys: [agentId] }, (tx) =>
+      tryClaim(deps, tx, input, steps),
     ),
   );
 }
@@ -299,7 +298,7 @@ interface CompleteInput extends ClaimRef {
 }
 
 /** The steps of a completion that differ by queue. */
-export interface CompleteSteps<Row, Answer> {
+interface CompleteSteps<Row, Answer> {
   /** Reads and locks the record. */
   read(tx: Tx): Promise<LeasedRecord<Row>>;
   /** The accepted completion of a record, if it has one. */

@@ -144,30 +144,22 @@ export function describeLacking(
 function splitNeeds(needs: Needs): [string, Needs][] {
   const { write, network, executionMode, tool, models, isolation, labels } = needs;
   const ofTool = tool === undefined ? {} : { tool };
-  return [
-    ...(write ? [['canWrite', { write }] satisfies [string, Needs]] : []),
-    ...(network ? [['canUseNetwork', { network }] satisfies [string, Needs]] : []),
-    ...(executionMode === undefined
-      ? []
-      : [[`execution mode ${executionMode}`, { executionMode }] satisfies [string, Needs]]),
-    ...(tool === undefined ? [] : [[`tool ${tool}`, { tool }] satisfies [string, Needs]]),
+  const parts: [string, Needs][] = [];
+  if (write) parts.push(['canWrite', { write }]);
+  if (network) parts.push(['canUseNetwork', { network }]);
+  if (executionMode !== undefined)
+    parts.push([`execution mode ${executionMode}`, { executionMode }]);
+  if (tool !== undefined) parts.push([`tool ${tool}`, { tool }]);
+  if (models !== undefined) {
+    const words = `${models.length === 1 ? 'model' : 'a model of'} ${models.join(', ')}`;
     // A model is one of its tool.
-    ...(models === undefined
-      ? []
-      : [
-          [
-            `${models.length === 1 ? 'model' : 'a model of'} ${models.join(', ')}`,
-            { models, ...ofTool },
-          ] satisfies [string, Needs],
-        ]),
-    ...(isolation === undefined
-      ? []
-      : [[`isolation ${isolation}`, { isolation, ...ofTool }] satisfies [string, Needs]]),
-    ...Object.entries(labels ?? {}).map(([name, value]): [string, Needs] => [
-      `label ${name}=${value}`,
-      { labels: { [name]: value } },
-    ]),
-  ];
+    parts.push([words, { models, ...ofTool }]);
+  }
+  if (isolation !== undefined) parts.push([`isolation ${isolation}`, { isolation, ...ofTool }]);
+  for (const [name, value] of Object.entries(labels ?? {})) {
+    parts.push([`label ${name}=${value}`, { labels: { [name]: value } }]);
+  }
+  return parts;
 }
 
 /** Requirements that are an object, or JSON text of one; null for prose and absent ones. */

@@ -20,19 +20,16 @@ import { type Demand, LaneBook } from './lane-book.ts';
 import { meetsNeeds } from './matching.ts';
 import { type Cause, generationOf, mayMove } from './states.ts';
 import {
-  changePlace,
+  changeEntry,
   holdForKey,
   insertEntry,
   isKeyRunning,
   type LeaseGrant,
   listDue,
   listExpired,
-  listUnpreferred,
-  moveToLane,
   PINNED_UNTIL_MS,
   type Preference,
   readEntry,
-  readLaneHead,
   readLaneHeads,
   returnToPending,
   setHold,
@@ -190,7 +187,7 @@ export class Queue {
         return start(head);
       }
       await holdForKey(tx, head);
-      const next = await readLaneHead(tx, workspaceId, head.lane_id);
+      const [next] = await readLaneHeads(tx, workspaceId, [head.lane_id]);
       if (next === undefined) heads.delete(head.lane_id);
       else heads.set(head.lane_id, next);
     }
@@ -296,7 +293,7 @@ export class Queue {
   async changeLane(tx: Tx, entry: Entry, lane: LaneSpec): Promise<Entry> {
     assert(entry.status !== 'pending' && entry.status !== 'running', 'it is in no line');
     const laneId = await this.#lanes.use(tx, entry.workspace_id, lane);
-    return moveToLane(tx, entry, laneId);
+    return changeEntry(tx, entry, { lane_id: laneId });
   }
 
   /**
@@ -304,7 +301,7 @@ export class Queue {
    * when it becomes pending again.
    */
   async setPriority(tx: Tx, entry: Entry, priority: number): Promise<Entry> {
-    const moved = changePlace(tx, entry, {
+    const moved = changeEntry(tx, entry, {
       priority,
       sort_key: entry.sort_key + (entry.priority - priority) * PRIORITY_POINT_MS,
     });
@@ -358,11 +355,7 @@ export class Queue {
    * @returns how many.
    */
   async promoteDue(tx: Tx, workspaceId: string, limit: number): Promise<number> {
-    const [delayed, preferred] = await Promise.all([
-      listDue(tx, tx.nowMs, workspaceId, limit),
-      listUnpreferred(tx, tx.nowMs, workspaceId, limit),
-    ]);
-    const due = [...delayed, ...preferred].slice(0, limit);
+    const due = await listDue(tx, tx.nowMs, workspaceId, limit);
     if (due.length > 0) tx.requireExclusive();
     for (const entry of due) await updateHold(tx, entry, this.#ready);
     const left = limit - due.length;

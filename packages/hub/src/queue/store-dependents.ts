@@ -2,7 +2,7 @@ import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { isKnownEmpty } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, plus, sql, updateOf, writeReturning } from '../db/row-write.ts';
 import { allColumns } from '../db/schema/columns.ts';
-import type { QueueSettlementsTable } from '../db/schema/tables.ts';
+import type { QueueSettlementsTable } from '../db/schema/queue.ts';
 import type { Entry } from './entry.ts';
 
 /*

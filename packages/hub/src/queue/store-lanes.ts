@@ -1,7 +1,7 @@
 import type { KeptRead, Reader, Tx } from '../db/engine.ts';
 import { allKept } from '../db/kept-reads.ts';
 import { deleteRows, insertNewRow, sql, updateRows } from '../db/row-write.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { Lane } from './entry.ts';
 import { REQUIREMENTS_BYTES_MAX } from './matching.ts';
 
@@ -52,7 +52,7 @@ export async function countActiveLanes(
   return row?.lanes ?? 0;
 }
 
-export type ActiveLane = Pick<Lane, 'lane_id' | 'repo_id' | 'kind'>;
+type ActiveLane = Pick<Lane, 'lane_id' | 'repo_id' | 'kind'>;
 
 const activeLanes: KeptRead = {
   sql: `SELECT lane_id, repo_id, kind FROM queue_lanes WHERE workspace_id = ? AND queue = ?
@@ -131,7 +131,7 @@ export async function makeLanesIdle(
 }
 
 /** A lane after which a walk over all lanes continues. */
-export type LaneKey = Pick<Lane, 'workspace_id' | 'lane_id'>;
+type LaneKey = Pick<Lane, 'workspace_id' | 'lane_id'>;
 
 /** Lists idle lanes in the order of their keys, and whether an ended entry belongs to each. */
 export function listIdleLanes(
@@ -204,7 +204,7 @@ export function laneCondition({ kind, repoId }: LaneFilter): {
 /** The most entries counted in a lane: more than there are claims to wake at a time. */
 const READY_MAX = 64;
 
-export interface ReadyLane {
+interface ReadyLane {
   workspace_id: string;
   lane_id: string;
   /** How many entries are ready, at most `READY_MAX`. */

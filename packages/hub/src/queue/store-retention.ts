@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/engine.ts';
 import { deleteRows } from '../db/row-write.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 
 /*
  * Statements for the retention of finished entries (`archive/`).
@@ -13,7 +13,7 @@ export type EndedStatus = (typeof endedStatuses)[number];
 const IS_NEEDED = `EXISTS (SELECT 1 FROM queue_dependencies d
   WHERE d.workspace_id = e.workspace_id AND d.depends_on_entry_id = e.entry_id)`;
 
-export interface EndedEntry {
+interface EndedEntry {
   entry_id: string;
   finished_at: number;
   /** 1 when other entries wait for it, so it is not deleted. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import { listActiveLanes } from './store-lanes.ts';
 
 /*

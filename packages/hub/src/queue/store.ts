@@ -2,7 +2,7 @@ import { assert } from '../base/errors.ts';
 import type { Reader, Tx } from '../db/engine.ts';
 import { insertRow, sendUpdate, sql, updateRows } from '../db/row-write.ts';
 import { allColumns, columnsOf } from '../db/schema/columns.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { Entry, EntryStatus, Hold } from './entry.ts';
 
 /*
@@ -26,20 +26,6 @@ export function readEntry(
   return reader.firstSql<Entry>(
     `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE workspace_id = ? AND entry_id = ?${reader.rowLock}`,
     [workspaceId, entryId],
-  );
-}
-
-/** The ready entry of a lane that is next, if any. */
-export function readLaneHead(
-  reader: Reader,
-  workspaceId: string,
-  laneId: string,
-): Promise<Entry | undefined> {
-  return reader.firstSql<Entry>(
-    `SELECT ${allColumns.queue_entries} FROM queue_entries
-     WHERE workspace_id = ? AND lane_id = ? AND hold = 'ready'
-     ORDER BY sort_key, entry_id LIMIT 1`,
-    [workspaceId, laneId],
   );
 }
 
@@ -200,7 +186,7 @@ export function stopAttempt(tx: Tx, entry: Entry, status: EntryStatus): Entry {
   });
 }
 
-export interface PendingPlace {
+interface PendingPlace {
   hold: Hold;
   availableAtMs: number;
   attemptsMax: number;
@@ -269,25 +255,11 @@ export function updateRunning(
   return changeEntry(tx, entry, values);
 }
 
-/** Moves an entry that waits in no line to another lane. */
-export function moveToLane(tx: Tx, entry: Entry, laneId: string): Entry {
-  return changeEntry(tx, entry, { lane_id: laneId });
-}
-
-/** Changes the place of an entry in the order of claims. */
-export function changePlace(
-  tx: Tx,
-  entry: Entry,
-  place: Pick<Entry, 'priority' | 'sort_key'>,
-): Entry {
-  return changeEntry(tx, entry, place);
-}
-
 /**
  * Updates columns of an entry that this transaction has read, fenced by its attempt and status.
  * Computes the new entry instead of using RETURNING, for which SQLite builds a table each time.
  */
-function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
+export function changeEntry(tx: Tx, entry: Entry, values: Partial<Entry>): Entry {
   const { workspace_id, entry_id, attempt, status } = entry;
   sendUpdate(tx, 'queue_entries', { workspace_id, entry_id, attempt, status }, values);
   return { ...entry, ...values };
@@ -337,32 +309,22 @@ export async function listDueWorkspaces(
   return rows.map((row) => row.workspace_id);
 }
 
-/** Delayed entries that are due. */
-export function listDue(
+/** Entries whose delay, or whose reservation for one agent, has expired. */
+export async function listDue(
   reader: Reader,
   nowMs: number,
   workspaceId: string,
   limit: number,
 ): Promise<Entry[]> {
-  return reader.allSql<Entry>(
-    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE hold = 'delayed' AND available_at <= ?
-       AND workspace_id = ? ORDER BY available_at LIMIT ?`,
-    [nowMs, workspaceId, limit],
-  );
-}
-
-/** Entries whose reservation for one agent has expired. */
-export function listUnpreferred(
-  reader: Reader,
-  nowMs: number,
-  workspaceId: string,
-  limit: number,
-): Promise<Entry[]> {
-  return reader.allSql<Entry>(
-    `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE hold = 'preferred' AND prefer_until <= ?
-       AND workspace_id = ? ORDER BY prefer_until LIMIT ?`,
-    [nowMs, workspaceId, limit],
-  );
+  const list = (hold: string, until: string) =>
+    reader.allSql<Entry>(
+      `SELECT ${allColumns.queue_entries} FROM queue_entries WHERE hold = '${hold}' AND ${until} <= ?
+         AND workspace_id = ? ORDER BY ${until} LIMIT ?`,
+      [nowMs, workspaceId, limit],
+    );
+  // Two statements, because each is answered by an index of its own.
+  const found = [list('delayed', 'available_at'), list('preferred', 'prefer_until')];
+  return (await Promise.all(found)).flat().slice(0, limit);
 }
 
 /** The entries that are reserved for an agent, in claim order. */

@@ -37,9 +37,7 @@ import { recordLostLease } from '../jobs/recover.ts';
 import { bindJobRoutes } from '../jobs/routes.ts';
 import { countJobsOfRun, listJobsOfRun, sumJobsOfRuns, sumUsageOfRun } from '../jobs/run-jobs.ts';
 import { readJobTitles } from '../jobs/store-whole.ts';
-import { createFailedSignIns } from '../loops/failed-sign-ins.ts';
-import { createLoops, type HubLoops } from '../loops/hub-loops.ts';
-import { createMissedHints } from '../loops/missed-hints.ts';
+import { createLoops, createLoopsOfEachHub, type HubLoops } from '../loops/hub-loops.ts';
 import { revokeInvitationsOfPerson } from '../members/revoke-invitation.ts';
 import { bindMemberRoutes } from '../members/routes.ts';
 import {
@@ -219,8 +217,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
     server.log.error({ err: error }, 'A background loop failed.');
   const handlers = createHintHandlers(parts, accessWatch);
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
-  const missedHints = createMissedHints({ clock: deps.clock, receiver }, onLoopError);
-  const signInLoop = createFailedSignIns({ ...deps, failedSignIns }, onLoopError);
+  const own = createLoopsOfEachHub(deps, { receiver, failedSignIns }, onLoopError);
   const loops = createLoops({ deps, uploads, archive, ...messages }, onLoopError);
 
   let stopped: Promise<void> | null = null;
@@ -229,7 +226,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
     await socket?.stop();
     await server.close();
     await port.close();
-    for (const loop of [...Object.values(loops), missedHints, signInLoop]) await loop.stop();
+    for (const loop of Object.values({ ...loops, ...own })) await loop.stop();
     await group.stop();
     removeHubAddress(directoryPath, group.hubId);
     await deps.sideThread.close();
@@ -255,9 +252,9 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       logStart(server.log, group.hubId, address.baseUrl, others > 0 && config.baseUrl === null);
       writeHubAddress(directoryPath, { hubId: group.hubId, baseUrl: address.baseUrl });
       for (const loop of Object.values(loops)) loop.start(group.isLeader);
-      if (group.hints !== null) missedHints.start();
+      if (group.hints !== null) own.missedHints.start();
       parts.feed.joined();
-      signInLoop.start();
+      own.failedSignIns.start();
       socket?.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);

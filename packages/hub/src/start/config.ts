@@ -1,10 +1,6 @@
-import type { PrivateHosts } from '../base/outbound-hosts.ts';
 import {
   hasLoopbackHost,
-  type IntegrationWorkspaces,
   isLoopback,
-  type LogLevel,
-  type ReplyMailbox,
   readBaseUrl,
   readBytes,
   readDatabaseUrl,
@@ -24,12 +20,8 @@ import {
   readSmtp,
   readTrustedProxies,
   readWorkspaceCreation,
-  type S3Config,
   SettingError,
-  type SlackApp,
-  type SmtpServer,
   userDataDir,
-  type WorkspaceCreation,
 } from './setting-values.ts';
 
 /**
@@ -38,6 +30,7 @@ import {
  */
 export interface Setting {
   env: string;
+  /** The name of the environment variable without SVC_. */
   flag: string;
   /** As a person would write it; empty without a default. */
   default: string;
@@ -45,31 +38,36 @@ export interface Setting {
   secret?: true;
 }
 
-export const settings = {
+interface SettingRow extends Omit<Setting, 'flag' | 'default'> {
+  /** Absent: empty. */
+  default?: string;
+  /** Reads the text that a person wrote. Absent: the value is that text. @throws SettingError */
+  read?: (text: string, env: string) => unknown;
+}
+
+const rows = {
   host: {
     env: 'SVC_HOST',
-    flag: 'host',
     default: '127.0.0.1',
     description: 'Address to listen on.',
   },
   port: {
     env: 'SVC_PORT',
-    flag: 'port',
+    read: readPort,
     default: '4400',
     description: 'Port to listen on; 0 chooses a free one.',
   },
+  /** Without a trailing slash; null: derived from the address that the hub listens on. */
   baseUrl: {
     env: 'SVC_BASE_URL',
-    flag: 'base-url',
-    default: '',
+    read: readBaseUrl,
     description:
       'Address under which people and agents reach the hub, as in https://signalbox.acme.dev; ' +
       'without it, the address it listens on.',
   },
   trustedProxies: {
     env: 'SVC_TRUSTED_PROXIES',
-    flag: 'trusted-proxies',
-    default: '',
+    read: readTrustedProxies,
     description:
       'Addresses and ranges of the proxies before the hub, separated by commas, as in 10.0.0.7, ' +
       'fd00::/8: the hub takes callers’ addresses from their X-Forwarded-For. Without it, ' +
@@ -77,7 +75,7 @@ export const settings = {
   },
   tokenRate: {
     env: 'SVC_LIMIT_TOKEN',
-    flag: 'limit-token',
+    read: readRate,
     default: '10000',
     description:
       'Units a second that one device or service token may use; an enqueue or a claim is 1 unit, ' +
@@ -86,13 +84,13 @@ export const settings = {
   },
   workspaceRate: {
     env: 'SVC_LIMIT_WORKSPACE',
-    flag: 'limit-workspace',
+    read: readRate,
     default: '20000',
     description: 'The same for all tokens of a workspace together.',
   },
   addressRate: {
     env: 'SVC_LIMIT_ADDRESS',
-    flag: 'limit-address',
+    read: readRate,
     default: '1000',
     description:
       'The same for requests without a valid token or session, by address; a refused token or ' +
@@ -100,16 +98,15 @@ export const settings = {
   },
   dataDir: {
     env: 'SVC_DATA_DIR',
-    flag: 'data-dir',
     default: '~/.local/share/signalbox',
     description:
       'Directory of the database and the hub’s key; on a local disk. The default follows ' +
       'XDG_DATA_HOME.',
   },
+  /** Null: SQLite in the data directory. */
   databaseUrl: {
     env: 'SVC_DATABASE_URL',
-    flag: 'database-url',
-    default: '',
+    read: readDatabaseUrl,
     description:
       'PostgreSQL 15 or newer, as in postgres://user:password@host:5432/signalbox; several hubs may ' +
       'share it. Without it, SQLite in the data directory.',
@@ -117,20 +114,20 @@ export const settings = {
   },
   databaseSessions: {
     env: 'SVC_DATABASE_SESSIONS',
-    flag: 'database-sessions',
+    read: readSessions,
     default: '12',
     description: 'Maximum number of connections from this hub to PostgreSQL, 3 to 200.',
   },
   databasePooled: {
     env: 'SVC_DATABASE_POOLED',
-    flag: 'database-pooled',
+    read: readFlag,
     default: 'false',
     description: 'true: SVC_DATABASE_URL is a pooler in transaction mode, such as PgBouncer.',
   },
+  /** Null: the key in the data directory. */
   secretKey: {
     env: 'SVC_SECRET_KEY',
-    flag: 'secret-key',
-    default: '',
+    read: readSecretKey,
     description:
       'The hub’s key, 32 random bytes in base64, the same for all hubs of a database; without it, ' +
       'the file secret.key in the data directory, which the first start creates.',
@@ -138,36 +135,32 @@ export const settings = {
   },
   devAllowUnauth: {
     env: 'SVC_DEV_ALLOW_UNAUTH',
-    flag: 'dev-allow-unauth',
+    read: readFlag,
     default: 'false',
     description:
       'true: requests without a token act as the development principal; on loopback addresses only.',
   },
   globalToken: {
     env: 'SVC_CONTROL_PLANE_TOKEN',
-    flag: 'control-plane-token',
-    default: '',
+    read: (text: string) => text || null,
     description: 'Legacy global token; rejected unless the next setting is true.',
     secret: true,
   },
   allowGlobalToken: {
     env: 'SVC_CONTROL_PLANE_ALLOW_GLOBAL_TOKEN',
-    flag: 'control-plane-allow-global-token',
+    read: readFlag,
     default: 'false',
     description: 'true: the legacy global token is accepted.',
   },
   allowPrivateHosts: {
     env: 'SVC_ALLOW_PRIVATE_HOSTS',
-    flag: 'allow-private-hosts',
-    default: '',
+    read: readPrivateHosts,
     description:
       'Hosts in private networks that the hub may call, such as a mail server: names, addresses ' +
       'and ranges, separated by commas, as in mail.acme.lan, 10.0.0.0/8; or true for all.',
   },
   smtpUrl: {
     env: 'SVC_SMTP_URL',
-    flag: 'smtp-url',
-    default: '',
     description:
       'Mail server for notifications, as in smtps://user:password@mail.acme.dev:465, or ' +
       'smtp://mail.acme.dev:587, where STARTTLS is required unless the host is this machine. ' +
@@ -176,14 +169,10 @@ export const settings = {
   },
   mailFrom: {
     env: 'SVC_MAIL_FROM',
-    flag: 'mail-from',
-    default: '',
     description: 'Address that these mails come from, as in signalbox@acme.dev.',
   },
   imapUrl: {
     env: 'SVC_IMAP_URL',
-    flag: 'imap-url',
-    default: '',
     description:
       'Mailbox of that address, for the hub alone, as in imaps://user:password@mail.acme.dev/INBOX: ' +
       'replies to mails about questions answer them. imap: as for smtp. Without it and the next ' +
@@ -192,16 +181,12 @@ export const settings = {
   },
   mailAuthId: {
     env: 'SVC_MAIL_AUTH_ID',
-    flag: 'mail-auth-id',
-    default: '',
     description:
       'The name with which the server of the mailbox begins Authentication-Results (RFC 8601), as ' +
       'in mx.acme.dev. It must remove such headers that come from outside.',
   },
   slackBotToken: {
     env: 'SVC_SLACK_BOT_TOKEN',
-    flag: 'slack-bot-token',
-    default: '',
     description:
       'Bot token of the hub’s app in Slack (xoxb-…), which sends people direct messages. With it ' +
       'goes one of the next two settings.',
@@ -209,8 +194,6 @@ export const settings = {
   },
   slackAppToken: {
     env: 'SVC_SLACK_APP_TOKEN',
-    flag: 'slack-app-token',
-    default: '',
     description:
       'App-level token (xapp-…) with the scope connections:write, for Socket Mode: the hub ' +
       'connects to Slack, so it needs no public address.',
@@ -218,8 +201,7 @@ export const settings = {
   },
   slackSigningSecret: {
     env: 'SVC_SLACK_SIGNING_SECRET',
-    flag: 'slack-signing-secret',
-    default: '',
+    read: readSecrets,
     description:
       'Signing secret of the app, when Slack sends to the hub instead, at /slack/interactions and ' +
       '/slack/commands; two, separated by a comma, during a rotation.',
@@ -227,73 +209,63 @@ export const settings = {
   },
   slackApiUrl: {
     env: 'SVC_SLACK_API_URL',
-    flag: 'slack-api-url',
     default: 'https://slack.com/api/',
     description: 'Address of Slack’s Web API; GovSlack has https://slack-gov.com/api/.',
   },
   s3Endpoint: {
     env: 'SVC_S3_ENDPOINT',
-    flag: 's3-endpoint',
-    default: '',
     description:
       'Address of an S3-compatible store for the bytes of uploads, reachable by clients too, as in ' +
       'https://s3.eu-central-1.amazonaws.com; without it, they are stored in the data directory.',
   },
   s3Bucket: {
     env: 'SVC_S3_BUCKET',
-    flag: 's3-bucket',
-    default: '',
     description: 'Bucket in that store; the hub does not create it.',
   },
   s3Region: {
     env: 'SVC_S3_REGION',
-    flag: 's3-region',
     default: 'us-east-1',
     description: 'Region that requests to the store are signed for.',
   },
   s3AccessKeyId: {
     env: 'SVC_S3_ACCESS_KEY_ID',
-    flag: 's3-access-key-id',
-    default: '',
     description: 'Key that may get, put and delete objects of the bucket.',
   },
   s3SecretAccessKey: {
     env: 'SVC_S3_SECRET_ACCESS_KEY',
-    flag: 's3-secret-access-key',
-    default: '',
     description: 'The secret of that key.',
     secret: true,
   },
   s3ForcePathStyle: {
     env: 'SVC_S3_FORCE_PATH_STYLE',
-    flag: 's3-force-path-style',
+    read: readFlag,
     default: 'false',
     description: 'true: the bucket is part of the path of addresses, not of the host name.',
   },
   uploadWorkspaceBytes: {
     env: 'SVC_UPLOAD_WORKSPACE_MAX',
-    flag: 'upload-workspace-max',
+    read: readBytes,
     default: '10 GB',
     description: 'How much the uploads of a workspace may have together, in MB or GB.',
   },
   uploadJobBytes: {
     env: 'SVC_UPLOAD_JOB_MAX',
-    flag: 'upload-job-max',
+    read: readBytes,
     default: '1 GB',
     description: 'How much the uploads that the tool of a job creates may have together.',
   },
-  diskReserve: {
+  diskReserveBytes: {
     env: 'SVC_DISK_RESERVE',
-    flag: 'disk-reserve',
+    read: readBytes,
     default: '512 MB',
     description:
       'Free space on the disk of the data directory that is kept for the database: uploads that ' +
       'would use it are refused.',
   },
+  /** A request is accepted with any of them. */
   integrationSecrets: {
     env: 'SVC_INTEGRATION_EVENT_SECRET',
-    flag: 'integration-event-secret',
-    default: '',
+    read: readSecrets,
     description:
       'Shared secret of systems that send events; two, separated by a comma, during a rotation. ' +
       'Owners and admins mint secrets of their workspace alone at the console.',
@@ -301,7 +273,7 @@ export const settings = {
   },
   integrationWorkspaces: {
     env: 'SVC_INTEGRATION_EVENT_WORKSPACES',
-    flag: 'integration-event-workspaces',
+    read: readIntegrationWorkspaces,
     default: 'operator',
     description:
       'The workspaces that this secret opens: operator, those that people did not create at the ' +
@@ -309,8 +281,7 @@ export const settings = {
   },
   chatSecrets: {
     env: 'SVC_CHAT_SIGNING_SECRET',
-    flag: 'chat-signing-secret',
-    default: '',
+    read: readSecrets,
     description:
       'Signing secret of the team chat’s app (Slack); two, separated by a comma, during a ' +
       'rotation. Without it every chat event is refused.',
@@ -318,7 +289,7 @@ export const settings = {
   },
   workspaceCreation: {
     env: 'SVC_WORKSPACE_CREATION',
-    flag: 'workspace-creation',
+    read: readWorkspaceCreation,
     default: 'admins',
     description:
       'Who may create workspaces at the console: admins, the owners and admins of an existing ' +
@@ -326,7 +297,7 @@ export const settings = {
   },
   archiveJobs: {
     env: 'SVC_ARCHIVE_JOBS',
-    flag: 'archive-jobs',
+    read: readFlag,
     default: 'true',
     description:
       'true: jobs past the retention of their workspace are written to archive files before they ' +
@@ -335,68 +306,37 @@ export const settings = {
   },
   logLevel: {
     env: 'SVC_LOG_LEVEL',
-    flag: 'log-level',
+    read: readLogLevel,
     default: 'warn',
     description:
       'fatal, error, warn, info, debug, trace or silent; logs are JSON on stderr. From info on, each ' +
       'request has a line.',
   },
-} as const satisfies Record<string, Setting>;
+} as const satisfies Record<string, SettingRow>;
 
-export type SettingName = keyof typeof settings;
+export type SettingName = keyof typeof rows;
+
+export const settings = Object.fromEntries(
+  Object.entries<SettingRow>(rows).map(([name, { read: _read, ...row }]) => {
+    const flag = row.env.replace('SVC_', '').replaceAll('_', '-').toLowerCase();
+    return [name, { default: '', ...row, flag }];
+  }),
+  // `fromEntries` forgets the names.
+) as Record<SettingName, Setting>;
 
 /** A secret may be in a file that this variable names: environments and flags show in `ps`. */
 export const FILE_SUFFIX = '_FILE';
 const GLOBAL_TOKEN_CHARS_MIN = 20;
 
-export interface Config {
-  host: string;
-  port: number;
-  /** Without a trailing slash; null: derived from the address that the hub listens on. */
-  baseUrl: string | null;
-  /** Addresses and ranges; empty: forwarding headers are ignored. */
-  trustedProxies: readonly string[];
-  /** Units a second of one token, of a workspace, and of a stranger's address; 0: no limit. */
-  tokenRate: number;
-  workspaceRate: number;
-  addressRate: number;
-  dataDir: string;
-  /** Whether no setting names the data directory, so that it is that of the user. */
-  isDataDirDefault: boolean;
-  /** postgres://…; null: SQLite in the data directory. */
-  databaseUrl: string | null;
-  /** The maximum number of connections to PostgreSQL. */
-  databaseSessions: number;
-  /** Whether the database is behind a pooler in transaction mode. */
-  databasePooled: boolean;
-  /** Null: the key in the data directory. */
-  secretKey: Buffer | null;
-  devAllowUnauth: boolean;
-  globalToken: string | null;
-  allowGlobalToken: boolean;
-  allowPrivateHosts: PrivateHosts;
-  /** Null: no person is told by mail. */
-  smtp: SmtpServer | null;
-  /** Null: replies to mails are not read. */
-  replyMailbox: ReplyMailbox | null;
-  /** Null: no person is told by an app of Slack. */
-  slack: SlackApp | null;
-  /** Null: the bytes of uploads are stored in the data directory. */
-  s3: S3Config | null;
-  /** Bytes of all uploads of a workspace, and of those of a job. */
-  uploadWorkspaceBytes: number;
-  uploadJobBytes: number;
-  /** Bytes of the disk that uploads leave free. */
-  diskReserveBytes: number;
-  /** A request is accepted with any of them. If empty, all events are refused. */
-  integrationSecrets: readonly string[];
-  chatSecrets: readonly string[];
-  integrationWorkspaces: IntegrationWorkspaces;
-  /** Whether jobs past retention are archived in files before they are deleted. */
-  archiveJobs: boolean;
-  workspaceCreation: WorkspaceCreation;
-  logLevel: LogLevel;
-}
+type SettingValues = {
+  readonly [Name in SettingName]: (typeof rows)[Name] extends {
+    read(...text: string[]): infer Value;
+  }
+    ? Value
+    : string;
+};
+
+export type Config = Readonly<ReturnType<typeof combine>>;
 
 /**
  * Reads all settings. Flags override the environment.
@@ -408,8 +348,8 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   flags: Partial<Record<SettingName, string>> = {},
 ): Config {
-  const read = (name: SettingName): string => {
-    const setting: Setting = settings[name];
+  const textOf = (name: SettingName): string => {
+    const setting = settings[name];
     const value = flags[name] ?? env[setting.env] ?? '';
     const file = setting.secret === true ? (env[setting.env + FILE_SUFFIX] ?? '') : '';
     if (file === '') return value === '' ? setting.default : value;
@@ -418,56 +358,59 @@ export function readConfig(
       `${setting.env} and ${setting.env}${FILE_SUFFIX} are both set: unset one of them.`,
     );
   };
-  const smtp = readSmtp(read('smtpUrl'), read('mailFrom'));
+  const entries = Object.entries<SettingRow>(rows).map(([name, row]) => {
+    const text = textOf(name as SettingName);
+    return [name, row.read === undefined ? text : row.read(text, row.env)];
+  });
   const givenDataDir = flags.dataDir || env[settings.dataDir.env] || null;
-  const config: Config = {
-    host: read('host'),
-    port: readPort(read('port')),
-    baseUrl: readBaseUrl(read('baseUrl')),
-    trustedProxies: readTrustedProxies(read('trustedProxies')),
-    tokenRate: readRate(settings.tokenRate.env, read('tokenRate')),
-    workspaceRate: readRate(settings.workspaceRate.env, read('workspaceRate')),
-    addressRate: readRate(settings.addressRate.env, read('addressRate')),
+  const place = {
     dataDir: givenDataDir ?? userDataDir(env),
+    /** Whether no setting names the data directory, so that it is that of the user. */
     isDataDirDefault: givenDataDir === null,
-    databaseUrl: readDatabaseUrl(read('databaseUrl')),
-    databaseSessions: readSessions(read('databaseSessions')),
-    databasePooled: readFlag(settings.databasePooled.env, read('databasePooled')),
-    secretKey: readSecretKey(read('secretKey')),
-    devAllowUnauth: readFlag(settings.devAllowUnauth.env, read('devAllowUnauth')),
-    globalToken: read('globalToken') || null,
-    allowGlobalToken: readFlag(settings.allowGlobalToken.env, read('allowGlobalToken')),
-    allowPrivateHosts: readPrivateHosts(read('allowPrivateHosts')),
-    smtp,
-    replyMailbox: readReplyMailbox(read('imapUrl'), read('mailAuthId'), smtp),
-    slack: readSlackApp({
-      botToken: read('slackBotToken'),
-      appToken: read('slackAppToken'),
-      signingSecrets: readSecrets(settings.slackSigningSecret.env, read('slackSigningSecret')),
-      apiUrl: read('slackApiUrl'),
-    }),
-    s3: readS3(read, readFlag(settings.s3ForcePathStyle.env, read('s3ForcePathStyle'))),
-    uploadWorkspaceBytes: readBytes(
-      settings.uploadWorkspaceBytes.env,
-      read('uploadWorkspaceBytes'),
-    ),
-    uploadJobBytes: readBytes(settings.uploadJobBytes.env, read('uploadJobBytes')),
-    diskReserveBytes: readBytes(settings.diskReserve.env, read('diskReserve')),
-    integrationSecrets: readSecrets(settings.integrationSecrets.env, read('integrationSecrets')),
-    chatSecrets: readSecrets(settings.chatSecrets.env, read('chatSecrets')),
-    integrationWorkspaces: readIntegrationWorkspaces(read('integrationWorkspaces')),
-    archiveJobs: readFlag(settings.archiveJobs.env, read('archiveJobs')),
-    workspaceCreation: readWorkspaceCreation(read('workspaceCreation')),
-    logLevel: readLogLevel(read('logLevel')),
   };
+  const config = combine(Object.fromEntries(entries) as SettingValues, place);
   checkTogether(config);
   return config;
+}
+
+/** Makes one value of the settings that belong together. */
+function combine(values: SettingValues, place: { dataDir: string; isDataDirDefault: boolean }) {
+  const {
+    smtpUrl,
+    mailFrom,
+    imapUrl,
+    mailAuthId,
+    slackBotToken: botToken,
+    slackAppToken: appToken,
+    slackSigningSecret: signingSecrets,
+    slackApiUrl: apiUrl,
+    s3Endpoint: endpoint,
+    s3Bucket: bucket,
+    s3Region: region,
+    s3AccessKeyId: accessKeyId,
+    s3SecretAccessKey: secretAccessKey,
+    s3ForcePathStyle: forcePathStyle,
+    ...single
+  } = values;
+  const smtp = readSmtp(smtpUrl, mailFrom);
+  return {
+    ...single,
+    ...place,
+    /** Null: no person is told by mail. */
+    smtp,
+    /** Null: replies to mails are not read. */
+    replyMailbox: readReplyMailbox(imapUrl, mailAuthId, smtp),
+    /** Null: no person is told by an app of Slack. */
+    slack: readSlackApp({ botToken, appToken, signingSecrets, apiUrl }),
+    /** Null: the bytes of uploads are stored in the data directory. */
+    s3: readS3({ endpoint, bucket, region, accessKeyId, secretAccessKey, forcePathStyle }),
+  };
 }
 
 /** Names of environment variables that look like settings but are not, such as typing errors. */
 export function findUnknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set<string>();
-  for (const setting of Object.values<Setting>(settings)) {
+  for (const setting of Object.values(settings)) {
     known.add(setting.env);
     if (setting.secret === true) known.add(setting.env + FILE_SUFFIX);
   }

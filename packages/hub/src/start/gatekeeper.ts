@@ -29,7 +29,7 @@ import { readWorkspace } from '../workspaces/store.ts';
 /** Sessions and roles that are kept; beyond that the oldest are dropped. */
 const PEOPLE_MAX = 2_000;
 
-export interface GatekeeperDeps extends BearerDeps, SessionDeps {
+interface GatekeeperDeps extends BearerDeps, SessionDeps {
   accessWatch: AccessWatch;
   /** `SVC_DEV_ALLOW_UNAUTH`. */
   unauthenticatedAllowed: boolean;

@@ -1,7 +1,7 @@
 import type { Attachment, CommentFate, IdSource } from '@signalbox/contract';
 import type { ContextItemRow } from '../context/store.ts';
 import type { Reader, Tx } from '../db/engine.ts';
-import type { QueueName } from '../db/schema/tables.ts';
+import type { QueueName } from '../db/schema/queue.ts';
 import type { JobRecord } from '../jobs/require-job.ts';
 import type { LostLease, Queue } from '../queue/queue.ts';
 import type { DecisionWaiters } from '../uncertainties/decision-waiters.ts';
@@ -33,7 +33,7 @@ export interface JobKey {
   jobId: string;
 }
 
-export type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
+type Hook<Input> = (deps: HookDeps, tx: Tx, input: Input) => Promise<unknown>;
 
 export interface Hooks {
   /**

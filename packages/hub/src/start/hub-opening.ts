@@ -107,9 +107,8 @@ export async function openHub(options: HubOptions): Promise<OpenedHub> {
     const migrated = await openMigratedDatabase(options, directory.databasePath, status);
     opened.database = migrated;
     const feed = new ChangeFeed();
-    const database = watchWrites(guardWrites(watchSchema(migrated, schema)), (changes) =>
-      feed.announce(changes),
-    );
+    watchWrites(migrated, (changes) => feed.announce(changes));
+    const database = guardWrites(watchSchema(migrated, schema));
     // Hubs that share a database use its clock, not those of their machines.
     const isShared = database.engine === 'postgres' && clock === systemClock;
     const databaseClock = isShared ? createDatabaseClock() : null;

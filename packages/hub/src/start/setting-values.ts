@@ -12,7 +12,7 @@ import { isAddressOrRange, isHostEntry, type PrivateHosts } from '../base/outbou
 export class SettingError extends Error {}
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 const PORT_MAX = 65_535;
 /** One connection each for reads, for exclusive writes and for concurrent writes. */
@@ -59,7 +59,7 @@ export function readTrustedProxies(text: string): string[] {
   );
 }
 
-export function readRate(env: string, text: string): number {
+export function readRate(text: string, env: string): number {
   const rate = Number(text);
   if (/^\d{1,9}$/.test(text)) return rate;
   throw new SettingError(
@@ -70,13 +70,13 @@ export function readRate(env: string, text: string): number {
 const unitBytes = { MB: 1_000_000, GB: 1_000_000_000 } as const;
 
 /** A number of bytes with its unit, as in 512 MB. */
-export function readBytes(env: string, text: string): number {
+export function readBytes(text: string, env: string): number {
   const [, digits = '', unit] = /^(\d{1,6}) ?(MB|GB)$/.exec(text) ?? [];
   if (unit === 'MB' || unit === 'GB') return Number(digits) * unitBytes[unit];
   throw new SettingError(`${env} is "${text}": it must be a size, as in 512 MB or 10 GB.`);
 }
 
-export function readFlag(env: string, text: string): boolean {
+export function readFlag(text: string, env: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
   throw new SettingError(`${env} is "${text}": it must be true or false.`);
@@ -274,21 +274,17 @@ export interface S3Config {
 }
 
 const requiredOfS3 = {
-  s3Endpoint: 'SVC_S3_ENDPOINT',
-  s3Bucket: 'SVC_S3_BUCKET',
-  s3AccessKeyId: 'SVC_S3_ACCESS_KEY_ID',
-  s3SecretAccessKey: 'SVC_S3_SECRET_ACCESS_KEY',
+  endpoint: 'SVC_S3_ENDPOINT',
+  bucket: 'SVC_S3_BUCKET',
+  accessKeyId: 'SVC_S3_ACCESS_KEY_ID',
+  secretAccessKey: 'SVC_S3_SECRET_ACCESS_KEY',
 };
-type S3SettingName = keyof typeof requiredOfS3 | 's3Region';
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /** All of them or none: a hub with half of them would accept uploads that it cannot store. */
-export function readS3(
-  read: (name: S3SettingName) => string,
-  forcePathStyle: boolean,
-): S3Config | null {
-  const required = Object.entries(requiredOfS3) as [S3SettingName, string][];
-  const missing = required.filter(([name]) => read(name) === '');
+export function readS3(given: S3Config): S3Config | null {
+  const required = Object.entries(requiredOfS3) as [keyof typeof requiredOfS3, string][];
+  const missing = required.filter(([name]) => given[name] === '');
   if (missing.length === required.length) return null;
   if (missing.length > 0) {
     const names = missing.map(([, env]) => env).join(' and ');
@@ -296,19 +292,12 @@ export function readS3(
       `${names} must be set as well for an S3 store: set all of them or none.`,
     );
   }
-  if (!BUCKET_NAME.test(read('s3Bucket'))) {
+  if (!BUCKET_NAME.test(given.bucket)) {
     throw new SettingError(
-      `SVC_S3_BUCKET is "${read('s3Bucket')}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
+      `SVC_S3_BUCKET is "${given.bucket}": it must be 3 to 63 lower-case letters, digits, dots and dashes.`,
     );
   }
-  return {
-    endpoint: readEndpoint(read('s3Endpoint')),
-    bucket: read('s3Bucket'),
-    region: read('s3Region'),
-    accessKeyId: read('s3AccessKeyId'),
-    secretAccessKey: read('s3SecretAccessKey'),
-    forcePathStyle,
-  };
+  return { ...given, endpoint: readEndpoint(given.endpoint) };
 }
 
 function readEndpoint(text: string): string {
@@ -332,7 +321,7 @@ export function hasLoopbackHost(origin: string): boolean {
 }
 
 /** One secret, or the old and the new one during a rotation. The error omits the value. */
-export function readSecrets(env: string, text: string): string[] {
+export function readSecrets(text: string, env: string): string[] {
   const secrets = text.split(',').map((secret) => secret.trim());
   if (secrets.length === 1 && secrets[0] === '') return [];
   if (secrets.length <= SECRETS_MAX && !secrets.includes('')) return secrets;

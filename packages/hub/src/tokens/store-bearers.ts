@@ -26,11 +26,7 @@ export function readTokenById(
   workspaceId: string,
   tokenId: string,
 ): Promise<Readonly<TokenWithPerson> | undefined> {
-  const values = [workspaceId, tokenId];
-  // Read early on PostgreSQL, it could miss a revocation on another hub since BEGIN.
-  return reader.engine === 'postgres'
-    ? reader.firstSql<TokenWithPerson>(tokenById.sql, values)
-    : firstKept<TokenWithPerson>(reader, tokenById, values);
+  return firstKept<TokenWithPerson>(reader, tokenById, [workspaceId, tokenId]);
 }
 
 /** Reads the tokens of callers that wait. Token ids are unique in all workspaces. */

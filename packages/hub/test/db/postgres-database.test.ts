@@ -102,12 +102,12 @@ test('concurrent actions share transactions, and each gets its own answers', asy
       await insertNote(tx, name, at % 2 === 0 ? at : null);
       const read = await readNote(tx, name);
       assert.deepEqual(read, { note: name, amount: at % 2 === 0 ? at : null });
-      const updated = await tx.firstSql<{ note: string; amount: number }>(
+      const updated = await tx.runSql(
         `UPDATE notes SET amount = ?, ratio = ? WHERE workspace_id = ? AND note = ?
          RETURNING note, amount`,
         [2 ** 40 + at, at / 3, 'home', name],
       );
-      assert.deepEqual(updated, { note: name, amount: 2 ** 40 + at });
+      assert.deepEqual(updated.rows, [{ note: name, amount: 2 ** 40 + at }]);
       const { changes } = await tx.runSql(
         'UPDATE notes SET amount = ? WHERE workspace_id = ? AND note = ?',
         [at, 'home', at === 7 ? 'missing' : name],

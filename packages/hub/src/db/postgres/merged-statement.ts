@@ -31,8 +31,6 @@ export interface MergedStatement {
   text: string;
   /** An array for each column of values. */
   arrays: SqlValue[][];
-  /** Whether the answer has the column `ORDINAL`; if not, each row of values changes one row. */
-  numbersRows: boolean;
 }
 
 /**
@@ -47,9 +45,9 @@ export function requireChanges(text: string, count: string): string {
     ELSE CAST(COUNT(*) || ' rows changed, not ' || ${count} AS integer) END FROM changed`;
 }
 
-/** Whether `mergeWrites` can merge writes of this shape. */
-export function isMergeable({ verb, conflict, returning }: RowWrite): boolean {
-  return verb !== 'delete' && conflict === undefined && returning === undefined;
+/** Whether actions may wait for merged writes of this shape, whose answers tell the rows apart. */
+export function isMergeable({ verb, returning }: RowWrite): boolean {
+  return verb === 'update' && returning === undefined;
 }
 
 /** Merges SELECTs of one text: it runs once for each row of values, within LATERAL. */
@@ -63,7 +61,6 @@ export function mergeReads(
   return {
     text: `SELECT v."${ORDINAL}", q.* FROM ${source.text} CROSS JOIN LATERAL (${body}) AS q`,
     arrays: source.arrays,
-    numbersRows: true,
   };
 }
 
@@ -89,7 +86,6 @@ export function mergeWrites(
   return {
     text: text.replace(mark, () => ` FROM ${source.text}`),
     arrays: source.arrays,
-    numbersRows: !isInsert,
   };
 }
 

@@ -3,9 +3,16 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { HubError } from '../../base/errors.ts';
 import { FairTurns } from '../../base/fair-turns.ts';
 import { actingBeneficiary, actingCaller } from '../acting-caller.ts';
-import type { ConcurrentScope, Database, Reader, SqlValue, Tx, WriteScope } from '../engine.ts';
+import type {
+  ConcurrentScope,
+  Database,
+  NoteWrite,
+  Reader,
+  SqlValue,
+  Tx,
+  WriteScope,
+} from '../engine.ts';
 import { readServerWarnings } from './check-server.ts';
-import { EarlyReads } from './early-reads.ts';
 import { ExclusiveLine } from './exclusive-line.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import {
@@ -29,7 +36,7 @@ import {
 import { ShortReads } from './short-reads.ts';
 import { type ServerWait, waitForServer } from './wait-for-server.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   url: string;
   /** Connections of this hub: a third for reads, the rest for writes. */
   sessionsMax: number;
@@ -83,13 +90,12 @@ interface Scope {
  * that ran statements at once would share each statement among half as many actions, but one may
  * run statements while the other commits.
  */
-export class PostgresDatabase implements Database {
+class PostgresDatabase implements Database {
   readonly engine = 'postgres';
   readonly reader: Reader;
   warnings: readonly string[] = [];
   readonly #readers: Sessions;
   readonly #writers: Sessions;
-  readonly #earlyReads = new EarlyReads();
   readonly #clock: TestClock;
   readonly #elapsedMs: () => number;
   readonly #lockMs: number;
@@ -97,6 +103,7 @@ export class PostgresDatabase implements Database {
   readonly #scopes = new Map<string | null, Scope>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
+  #note: NoteWrite = () => undefined;
 
   constructor(options: PostgresOptions) {
     const { url, sessionsMax, limits, isPooled, clock = null } = options;
@@ -113,20 +120,22 @@ export class PostgresDatabase implements Database {
   }
 
   write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(scope, 'exclusive', { keys: [], kind: undefined }, run);
+    return this.#enqueue(scope, 'exclusive', [], run);
   }
 
   writeConcurrent<T>(
-    { workspaceId, keys, kind }: ConcurrentScope,
+    { workspaceId, keys }: ConcurrentScope,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    // Of one workspace, whose rows the reads name.
-    const own = kind === undefined ? undefined : `${workspaceId} ${kind}`;
-    return this.#enqueue(workspaceId, 'concurrent', { keys, kind: own }, run);
+    return this.#enqueue(workspaceId, 'concurrent', keys, run);
   }
 
   setAvailable(isAvailable: boolean): void {
     for (const sessions of [this.#readers, this.#writers]) sessions.setAvailable(isAvailable);
+  }
+
+  watch(note: NoteWrite): void {
+    this.#note = note;
   }
 
   /** No-op: PostgreSQL keeps its statistics up to date by itself. */
@@ -160,7 +169,7 @@ export class PostgresDatabase implements Database {
   #enqueue<T>(
     ids: WriteScope,
     mode: LockMode,
-    { keys, kind }: Pick<WaitingAction, 'keys' | 'kind'>,
+    keys: readonly string[],
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
@@ -168,7 +177,7 @@ export class PostgresDatabase implements Database {
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
-      const action = { keys, kind, run, resolve: settle, reject, conflicts: 0 };
+      const action = { keys, run, resolve: settle, reject, conflicts: 0 };
       if (mode === 'exclusive') scope.exclusive.add(action);
       else scope.concurrent.push(action);
       this.#startSoon(scope);
@@ -226,7 +235,7 @@ export class PostgresDatabase implements Database {
     scope.exclusiveRunning += 1;
     const run = async () => {
       const restarts = await this.#run(taken, (session) =>
-        runExclusive(session, scope.ids, actions, this.#clock),
+        runExclusive(session, scope.ids, actions, { clock: this.#clock, note: this.#note }),
       );
       scope.exclusiveRunning -= 1;
       this.#restart(scope, restarts);
@@ -249,9 +258,9 @@ export class PostgresDatabase implements Database {
         scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
-      const shared = { earlyReads: this.#earlyReads, clock: this.#clock };
+      const parts = { clock: this.#clock, note: this.#note, onCommitting };
       const restarts = await this.#run(actions, (session) =>
-        runConcurrent(session, ids, actions, { ...shared, onCommitting }),
+        runConcurrent(session, ids, actions, parts),
       );
       if (isWorking) scope.concurrentWorking -= 1;
       scope.concurrentRunning -= 1;

@@ -18,7 +18,7 @@ export interface SessionLimits {
   idleInTransactionMs: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   url: string;
   /** Connections at most. */
   sessionsMax: number;
@@ -116,10 +116,9 @@ export class Session {
   async queryArrays(
     text: string,
     values: readonly (SqlValue | SqlValue[])[],
-  ): Promise<{ columns: string[]; rows: unknown[][]; changes: number }> {
+  ): Promise<{ columns: string[]; rows: unknown[][] }> {
     const result = await this.#send<unknown[]>({ text, values: [...values], rowMode: 'array' });
-    const columns = result.fields.map((field) => field.name);
-    return { columns, rows: result.rows, changes: result.rowCount ?? 0 };
+    return { columns: result.fields.map((field) => field.name), rows: result.rows };
   }
 
   /** Runs several statements without values in one round trip. */

@@ -1,6 +1,5 @@
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, KeptReads, RowWrite, SqlValue, Tx } from '../engine.ts';
-import { isRead } from '../is-read.ts';
+import type { BatchedWork, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
 import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
@@ -41,19 +40,16 @@ export interface ActionTx extends Tx {
   settleSent(): Promise<void>;
 }
 
-/** The parts of a `Tx` that only a concurrent action has. */
-interface Concurrency {
-  /** Throws; for an exclusive action it is a no-op. */
-  requireExclusive: () => void;
-  kept: KeptReads | null;
+interface TxParts {
+  note: NoteWrite;
+  /** Throws for a concurrent action. Default: a no-op. */
+  requireExclusive?: () => void;
 }
-
-const exclusive: Concurrency = { requireExclusive: () => undefined, kept: null };
 
 export function openTx(
   runner: StatementRunner,
   beginning: Beginning,
-  { requireExclusive, kept } = exclusive,
+  { note, requireExclusive = () => undefined }: TxParts,
 ): ActionTx {
   const calls: (() => void)[] = [];
   const sent: Promise<void>[] = [];
@@ -62,14 +58,12 @@ export function openTx(
     if (beginning.nowMs === null) throw new NotBegun();
     return beginning.nowMs;
   }
-  function noteWrite(): void {
+  function beginWrite(): void {
     requireBegun();
     hasWritten = true;
   }
   async function read<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    const merging = isRead(sql) ? 'read' : null;
-    if (merging === null) noteWrite();
-    return (await runner.query<Row>(numberPlaceholders(sql), values, merging)).rows;
+    return (await runner.query<Row>(numberPlaceholders(sql), values, 'read')).rows;
   }
   async function sendNow(text: string, values: readonly SqlValue[]): Promise<void> {
     const { changes } = await runner.query(text, values);
@@ -78,7 +72,7 @@ export function openTx(
   const tx: ActionTx = {
     engine: 'postgres',
     rowLock: ' FOR NO KEY UPDATE',
-    kept,
+    kept: null,
     get nowMs() {
       return requireBegun();
     },
@@ -90,16 +84,19 @@ export function openTx(
     firstSql: async <Row>(sql: string, values: readonly SqlValue[]) =>
       (await read<Row>(sql, values))[0],
     async write(write) {
-      noteWrite();
+      beginWrite();
+      note(tx, write);
       const { text, values } = toStatement(write);
       return runner.query<object>(numberPlaceholders(text), values, write);
     },
-    async runSql(sql, values) {
-      noteWrite();
+    async runSql(sql, values, about) {
+      beginWrite();
+      if (about !== undefined) note(tx, about);
       return runner.query<object>(numberPlaceholders(sql), values);
     },
     send(write) {
-      noteWrite();
+      beginWrite();
+      note(tx, write);
       const statement = toStatement(write);
       const { values } = statement;
       const text = numberPlaceholders(statement.text);

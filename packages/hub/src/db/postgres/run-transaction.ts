@@ -1,8 +1,6 @@
 import { HubError } from '../../base/errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
-import type { Tx } from '../engine.ts';
-import type { EarlyReads } from './early-reads.ts';
-import { numberPlaceholders } from './merged-statement.ts';
+import type { NoteWrite, Tx } from '../engine.ts';
 import { MergedTransaction } from './merged-transaction.ts';
 import {
   isConflict,
@@ -20,8 +18,6 @@ import { type ActionTx, NotBegun, openTx } from './postgres-tx.ts';
 /** An action that waits to run. */
 export interface WaitingAction {
   keys: readonly string[];
-  /** See `ConcurrentScope`. */
-  kind: string | undefined;
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -78,6 +74,13 @@ const JOINS_BY_INDEX = ['hashjoin', 'mergejoin']
   .map((way) => `SET LOCAL enable_${way} = off;`)
   .join(' ');
 
+/** The same for all transactions of a database. */
+interface TransactionParts {
+  /** Used in place of the database's, in tests. */
+  clock: TestClock;
+  note: NoteWrite;
+}
+
 /** The actions of an exclusive transaction. */
 export interface ExclusiveActions {
   readonly first: WaitingAction;
@@ -106,19 +109,19 @@ const EXCLUSIVE_MS = 20;
  * savepoint: when it fails, it was alone, and the transaction ends with it. Each further one has a
  * savepoint, as on SQLite.
  *
- * @param clock used in place of the database's, in tests.
  * @returns the actions to restart.
  */
 export async function runExclusive(
   session: Session,
   ids: readonly string[] | null,
   actions: ExclusiveActions,
-  clock: TestClock,
+  { clock, note }: TransactionParts,
 ): Promise<WaitingAction[]> {
   const nowMs = await begin(session, { ids, mode: 'exclusive' }, clock);
+  const open = () => openTx(session, { nowMs }, { note });
   const startMs = actions.elapsedMs();
   const { first } = actions;
-  const ended: Ended[] = [{ action: first, outcome: await runBounded(first, session, nowMs) }];
+  const ended: Ended[] = [{ action: first, outcome: await runBounded(first, open()) }];
   actions.charge(actions.elapsedMs() - startMs);
   if (ended[0]?.outcome.kind !== 'value') {
     await session.script('ROLLBACK');
@@ -129,7 +132,7 @@ export async function runExclusive(
     const action = actions.next();
     if (action === undefined) break;
     const beganMs = actions.elapsedMs();
-    const outcome = await runInSavepoint(savepoint, action, session, nowMs);
+    const outcome = await runInSavepoint(savepoint, action, session, open());
     ended.push({ action, outcome });
     savepoint = 'RELEASE action; SAVEPOINT action';
     if (outcome.kind !== 'value') await session.script('ROLLBACK TO action');
@@ -139,9 +142,7 @@ export async function runExclusive(
   return deliverOutcomes(ended);
 }
 
-export interface ConcurrentOptions {
-  earlyReads: EarlyReads;
-  clock: TestClock;
+interface ConcurrentParts extends TransactionParts {
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
@@ -158,25 +159,20 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { earlyReads, clock, onCommitting }: ConcurrentOptions,
+  { clock, note, onCommitting }: ConcurrentParts,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
   const statements = new MergedTransaction(session, beginning, actions.length);
-  const reads = earlyReads.open(
-    async (sql, values) =>
-      (await statements.query<object>(numberPlaceholders(sql), values, 'read')).rows,
-    () => beginning.nowMs !== null,
-  );
   let isSpoiled = false;
   const run = async (action: WaitingAction): Promise<Ended> => {
     const tx = openTx(statements, beginning, {
+      note,
       requireExclusive() {
         throw new ExclusiveNeeded();
       },
-      kept: action.kind === undefined ? null : reads.keptFor(action.kind),
     });
     const outcome = await runAction(action, tx);
     if (outcome.kind === 'early') {
@@ -189,7 +185,6 @@ export async function runConcurrent(
   const [, ...ends] = await Promise.allSettled([begun, ...actions.map(run)]);
   // Before the outcomes: without a transaction, the reads have failed for that reason.
   await begun;
-  reads.end();
   // All actions have ended, so none of them uses the session any more.
   const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
@@ -209,7 +204,7 @@ export async function runConcurrent(
     return [...actions];
   }
   if (committed.status === 'rejected') throw committed.reason;
-  // An early read has failed that no action needed.
+  // A read has failed that no action needed.
   if (!committed.value) return [...actions];
   return deliverOutcomes(ended);
 }
@@ -261,13 +256,9 @@ async function commit(session: Session): Promise<boolean> {
 }
 
 /** Runs an action that is alone in progress. A time limit is its outcome, too. */
-async function runBounded(
-  action: WaitingAction,
-  session: Session,
-  nowMs: number,
-): Promise<Outcome> {
+async function runBounded(action: WaitingAction, tx: ActionTx): Promise<Outcome> {
   try {
-    return await runAction(action, openTx(session, { nowMs }));
+    return await runAction(action, tx);
   } catch (error) {
     if (isTimeLimit(error)) return { kind: 'refused', error: toUnavailable(error) };
     throw error;
@@ -279,11 +270,11 @@ async function runInSavepoint(
   savepoint: string,
   action: WaitingAction,
   session: Session,
-  nowMs: number,
+  tx: ActionTx,
 ): Promise<Outcome> {
   const [opened, ran] = await Promise.allSettled([
     session.script(savepoint),
-    runBounded(action, session, nowMs),
+    runBounded(action, tx),
   ]);
   if (opened.status === 'rejected') throw opened.reason;
   if (ran.status === 'rejected') throw ran.reason;

@@ -1,15 +1,14 @@
-/** The table of templates of jobs; `tables.ts` has the conventions. */
+import { type RowOf, table } from './table.ts';
 
-export interface JobTemplatesTable {
-  workspace_id: string;
-  name: string;
+const job_templates = table('workspace_id, name', {
+  workspace_id: 'TEXT NOT NULL',
+  name: 'TEXT NOT NULL',
   /** JSON, as on the wire. */
-  template_values: string;
-  updated_at: number;
-  updated_by: string;
-  updated_by_name: string | null;
-}
+  template_values: 'TEXT NOT NULL',
+  updated_at: 'BIGINT NOT NULL',
+  updated_by: 'TEXT NOT NULL',
+  updated_by_name: 'TEXT',
+});
+export type JobTemplatesTable = RowOf<typeof job_templates>;
 
-export interface JobTemplateSchema {
-  job_templates: JobTemplatesTable;
-}
+export const jobTemplateTables = { job_templates };

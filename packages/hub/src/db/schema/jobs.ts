@@ -1,180 +1,197 @@
-/** The tables of jobs, and their columns; `tables.ts` has the conventions. */
+import { type Flag, keyedTable, of, type RowOf, table } from './table.ts';
 
-type Flag = 0 | 1;
-
-export interface JobsTable {
-  workspace_id: string;
-  job_id: string;
-  repo_id: string;
-  run_id: string | null;
-  kind: string;
-  role: string;
-  prompt: string;
+const jobRows = table('workspace_id, job_id', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  repo_id: 'TEXT NOT NULL',
+  run_id: 'TEXT',
+  kind: 'TEXT NOT NULL',
+  role: 'TEXT NOT NULL',
+  prompt: 'TEXT NOT NULL',
   /** JSON: a string or an object, as the caller sent it. */
-  requirements: string | null;
-  parent_job_id: string | null;
+  requirements: 'TEXT',
+  parent_job_id: 'TEXT',
   /** The round before; null: it is the first. */
-  continues_job_id: string | null;
+  continues_job_id: 'TEXT',
   /** The first job of the work; null for that job itself. */
-  work_job_id: string | null;
-  round: number;
-  /** How many parents are above it. */
-  depth: number;
-  /** The uppermost of them; null without a parent. */
-  root_job_id: string | null;
+  work_job_id: 'TEXT',
+  round: 'INTEGER NOT NULL DEFAULT 1',
   /** JSON array of job ids. */
-  depends_on: string;
-  budget: string | null;
-  created_by: string;
+  depends_on: 'TEXT NOT NULL',
+  budget: 'TEXT',
+  created_by: 'TEXT NOT NULL',
   /** The name of that principal; null: the id says it, or it is an agent, a trigger or the hub. */
-  created_by_name: string | null;
-  outcome: 'done' | 'failed' | 'blocked' | null;
-  outcome_reason: string | null;
-  message: string | null;
-  evidence: string | null;
-  usage: string | null;
+  created_by_name: 'TEXT',
+  outcome: of<'done' | 'failed' | 'blocked' | null>('TEXT'),
+  outcome_reason: 'TEXT',
+  message: 'TEXT',
+  evidence: 'TEXT',
+  usage: 'TEXT',
   /** Hash of the accepted completion and its generation; identifies replays. */
-  completion_hash: string | null;
-  completion_attempt: number | null;
+  completion_hash: 'TEXT',
+  completion_attempt: 'INTEGER',
   /** Null while the job has no result, and where it follows from the outcome; see `complete.ts`. */
-  completion_answer: string | null;
-  waiting_on_uncertainty_id: string | null;
-  decisions: string;
+  completion_answer: 'TEXT',
+  waiting_on_uncertainty_id: 'TEXT',
+  decisions: 'TEXT NOT NULL',
+  /** How many parents are above it. */
+  depth: 'INTEGER NOT NULL DEFAULT 0',
+  /** The uppermost of them; null without a parent. */
+  root_job_id: 'TEXT',
   /** The title of a long prompt; that of a short one is cut from it. */
-  title: string | null;
+  title: 'TEXT',
   /** Whether a job that is done changed the repository; null when that does not apply. */
-  changed: Flag | null;
+  changed: of<Flag | null>('INTEGER'),
   /** Of the evidence of a job that is done. */
-  verdict: 'verified' | 'gaps' | 'unverified' | null;
+  verdict: of<'verified' | 'gaps' | 'unverified' | null>('TEXT'),
   /** Of the last attempt that ended; before it, those that the job asks for. */
-  tool: string | null;
-  model: string | null;
-  /** JSON array of the files for the tool, as they are on the wire; null: none. */
-  attachments: string | null;
-  message_count: number;
+  tool: 'TEXT',
+  model: 'TEXT',
+  message_count: 'INTEGER NOT NULL DEFAULT 0',
   /** The claim generation of the last attempt whose tool takes messages between its turns. */
-  messages_generation: number | null;
+  messages_generation: 'BIGINT',
+  /** JSON array of the files for the tool, as they are on the wire; null: none. */
+  attachments: 'TEXT',
   /** The first of the variants to which it and its rounds belong; null: it is no variant. */
-  variant_of: string | null;
+  variant_of: 'TEXT',
   /** 1: the variant was chosen. 0: another one was. Null: none was yet, or it is no variant. */
-  variant_chosen: Flag | null;
+  variant_chosen: of<Flag | null>('INTEGER'),
   /** The round whose commit the job lands; null: it is no landing. */
-  lands_job_id: string | null;
+  lands_job_id: 'TEXT',
   /** The job whose commit this one reviews. */
-  reviews_job_id: string | null;
+  reviews_job_id: 'TEXT',
   /** The branch or the job that it was told to build on. */
-  base: string | null;
+  base: 'TEXT',
   /** The branch that its work is for; null: the one that the agent is configured with. */
-  base_branch: string | null;
+  base_branch: 'TEXT',
   /** How its piece of work has ended; null: it is open. */
-  work_ended: 'landed' | 'closed' | null;
-}
+  work_ended: of<'landed' | 'closed' | null>('TEXT'),
+});
+const jobs = { ...jobRows, numberedBy: 'job_key' };
+export type JobsTable = RowOf<typeof jobs>;
 
-/** The decisions of people on a piece of work, and how it landed. */
-export interface WorksTable {
-  workspace_id: string;
-  /** The first job of the work. */
-  work_job_id: string;
-  /** JSON, as on the wire. */
-  approval: string | null;
-  /** The latest landing of the approval. */
-  landing_job_id: string | null;
-  /** JSON, as on the wire. */
-  landing_conflicts: string | null;
-  /** JSON, as on the wire. */
-  landed: string | null;
-}
-
-export interface JobMessagesTable {
-  workspace_id: string;
-  job_id: string;
-  number: number;
-  text: string;
-  author_id: string;
-  author_name: string | null;
-  created_at: number;
-  /** When the tool of the job got it. Null: it is queued, or in a round. */
-  delivered_at: number | null;
-  /** The round that has it in its prompt. */
-  next_job_id: string | null;
-}
-
-export interface JobEventsTable {
+/**
+ * Events refer to the integer key of their job instead of the ids of workspace and job, which are
+ * 40 characters. On SQLite the table keeps its row ids, so that events are written one behind the
+ * other. In the order of the key, the output of each job would need a page of its own in each
+ * transaction, and a row of more than 1,002 bytes a second one.
+ */
+const job_events = table('job_key, seq', {
   /** `jobs.job_key`, an integer that statements only use to join. */
-  job_key: number;
-  seq: number;
-  kind: string;
-  at: number;
-  attempt: number;
-  agent_id: string | null;
-  message: string | null;
-  data: string | null;
-}
+  job_key: 'BIGINT NOT NULL',
+  seq: 'BIGINT NOT NULL',
+  kind: 'TEXT NOT NULL',
+  at: 'BIGINT NOT NULL',
+  attempt: 'INTEGER NOT NULL',
+  agent_id: 'TEXT',
+  message: 'TEXT',
+  data: 'TEXT',
+});
+export type JobEventsTable = RowOf<typeof job_events>;
 
-/** The size of the log of an attempt: the text of its output. */
-export interface JobLogsTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  line_feeds: number;
-  size_bytes: number;
+/**
+ * The size of the log of an attempt: the text of its output. With it and the marks, a page, a
+ * search or a download reads no more of the timeline than it returns.
+ */
+const job_logs = keyedTable('workspace_id, job_id, attempt', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  attempt: 'INTEGER NOT NULL',
+  line_feeds: 'BIGINT NOT NULL',
+  size_bytes: 'BIGINT NOT NULL',
   /** 1: the text does not end with a line feed. */
-  is_line_open: Flag;
-  first_at: number;
-  last_at: number;
+  is_line_open: of<Flag>('INTEGER NOT NULL'),
+  first_at: 'BIGINT NOT NULL',
+  last_at: 'BIGINT NOT NULL',
   /** Bytes and pieces of output since the last mark. */
-  unmarked_bytes: number;
-  unmarked_pieces: number;
+  unmarked_bytes: 'BIGINT NOT NULL',
+  unmarked_pieces: 'INTEGER NOT NULL',
   /** The highest number of an entry of the agent. */
-  log_seq: number;
+  log_seq: 'BIGINT NOT NULL DEFAULT 0',
   /** The same for entries that the attempt's job token appends. */
-  tool_log_seq: number;
+  tool_log_seq: 'BIGINT NOT NULL DEFAULT 0',
   /** How many of its pieces have a row in `job_activities`. */
-  activities: number;
-}
-
-/** A place in a log: the event `seq` tells of an activity, and its text begins in line `line`. */
-interface JobActivitiesTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  seq: number;
-  line: number;
-}
+  activities: 'INTEGER NOT NULL DEFAULT 0',
+});
+export type JobLogsTable = RowOf<typeof job_logs>;
 
 /** A place in a log: the event `seq` begins after `line` line feeds and `byte` bytes. */
-export interface JobLogMarksTable {
-  workspace_id: string;
-  job_id: string;
-  attempt: number;
-  line: number;
-  seq: number;
-  byte: number;
-}
+const job_log_marks = keyedTable('workspace_id, job_id, attempt, line, seq', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  attempt: 'INTEGER NOT NULL',
+  line: 'BIGINT NOT NULL',
+  seq: 'BIGINT NOT NULL',
+  byte: 'BIGINT NOT NULL',
+});
+export type JobLogMarksTable = RowOf<typeof job_log_marks>;
 
-export interface JobSchema {
-  jobs: JobsTable;
-  job_events: JobEventsTable;
-  job_logs: JobLogsTable;
-  job_log_marks: JobLogMarksTable;
-  job_activities: JobActivitiesTable;
-  job_messages: JobMessagesTable;
-  works: WorksTable;
-}
+/** A place in a log: the event `seq` tells of an activity, and its text begins in line `line`. */
+const job_activities = keyedTable('workspace_id, job_id, attempt, seq', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  attempt: 'INTEGER NOT NULL',
+  seq: 'BIGINT NOT NULL',
+  line: 'BIGINT NOT NULL',
+});
 
-/** The columns as statements name them; `columns.ts` compares them with the tables. */
-export const jobColumns = {
-  jobs: `workspace_id, job_id, repo_id, run_id, kind, role, prompt, requirements, parent_job_id,
-     continues_job_id, work_job_id, round, depth, root_job_id, depends_on, budget, created_by,
-     created_by_name, outcome, outcome_reason, message, evidence, usage, completion_hash,
-     completion_attempt, completion_answer, waiting_on_uncertainty_id, decisions, title, changed,
-     verdict, tool, model, message_count, messages_generation, attachments, variant_of,
-     variant_chosen, lands_job_id, reviews_job_id, base, base_branch,
-     work_ended`,
-  job_events: 'job_key, seq, kind, at, attempt, agent_id, message, data',
-  job_logs: `workspace_id, job_id, attempt, line_feeds, size_bytes, is_line_open, first_at, last_at,
-    unmarked_bytes, unmarked_pieces, log_seq, tool_log_seq, activities`,
-  job_messages: `workspace_id, job_id, number, text, author_id, author_name, created_at,
-    delivered_at, next_job_id`,
-  works: 'workspace_id, work_job_id, approval, landing_job_id, landing_conflicts, landed',
-} as const;
+/** The messages of people to a job. They become the prompt of the next round. */
+const job_messages = table('workspace_id, job_id, number', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  number: 'INTEGER NOT NULL',
+  text: 'TEXT NOT NULL',
+  author_id: 'TEXT NOT NULL',
+  author_name: 'TEXT',
+  created_at: 'BIGINT NOT NULL',
+  /** When the tool of the job got it. Null: it is queued, or in a round. */
+  delivered_at: 'BIGINT',
+  /** The round that has it in its prompt. */
+  next_job_id: 'TEXT',
+});
+export type JobMessagesTable = RowOf<typeof job_messages>;
+
+/** The decisions of people on a piece of work, and how it landed. */
+const works = table('workspace_id, work_job_id', {
+  workspace_id: 'TEXT NOT NULL',
+  /** The first job of the work. */
+  work_job_id: 'TEXT NOT NULL',
+  /** JSON, as on the wire. */
+  approval: 'TEXT',
+  /** The latest landing of the approval. */
+  landing_job_id: 'TEXT',
+  /** JSON, as on the wire. */
+  landing_conflicts: 'TEXT',
+  /** JSON, as on the wire. */
+  landed: 'TEXT',
+});
+export type WorksTable = RowOf<typeof works>;
+
+export const jobTables = {
+  jobs,
+  job_events,
+  job_logs,
+  job_log_marks,
+  job_activities,
+  job_messages,
+  works,
+};
+
+export const jobIndexes = [
+  'CREATE INDEX jobs_by_repository ON jobs (workspace_id, repo_id, job_id)',
+  'CREATE INDEX jobs_by_creator ON jobs (workspace_id, created_by, job_id)',
+  'CREATE INDEX jobs_by_kind ON jobs (workspace_id, kind, job_id)',
+  'CREATE INDEX jobs_by_run ON jobs (workspace_id, run_id, job_id) WHERE run_id IS NOT NULL',
+  // A round is continued once.
+  `CREATE UNIQUE INDEX jobs_by_work ON jobs (workspace_id, work_job_id, round)
+    WHERE work_job_id IS NOT NULL`,
+  `CREATE INDEX jobs_by_variants ON jobs (workspace_id, variant_of, job_id)
+    WHERE variant_of IS NOT NULL`,
+  `CREATE INDEX jobs_by_landed ON jobs (workspace_id, lands_job_id)
+    WHERE lands_job_id IS NOT NULL`,
+  `CREATE INDEX jobs_by_reviewed ON jobs (workspace_id, reviews_job_id, job_id)
+    WHERE reviews_job_id IS NOT NULL`,
+  // By which lists leave out the jobs of works that have ended, without reading their long rows.
+  'CREATE INDEX jobs_ended ON jobs (workspace_id, job_id) WHERE work_ended IS NOT NULL',
+  'CREATE INDEX jobs_by_root ON jobs (workspace_id, root_job_id) WHERE root_job_id IS NOT NULL',
+];

@@ -4,85 +4,101 @@ import type {
   notificationEvents,
   notificationStates,
 } from '@signalbox/contract';
+import { type Flag, of, type RowOf, table } from './table.ts';
 
-/** The tables of notifications; `tables.ts` has the conventions. */
-
-export interface NotificationChannelsTable {
-  workspace_id: string;
-  channel_id: string;
+const notification_channels = table('workspace_id, channel_id', {
+  workspace_id: 'TEXT NOT NULL',
+  channel_id: 'TEXT NOT NULL',
   /** Whose channel it is. */
-  person_id: string;
-  kind: (typeof channelKinds)[number];
-  name: string;
+  person_id: 'TEXT NOT NULL',
+  kind: of<(typeof channelKinds)[number]>('TEXT NOT NULL'),
+  name: 'TEXT NOT NULL',
   /** The host of the URL, which people see; of mail, the address; of Slack, name and team. */
-  host: string;
+  host: 'TEXT NOT NULL',
   /** JSON: url, and secret or keys, encrypted with the hub's key; null: the kind has neither. */
-  sealed_target: string | null;
+  sealed_target: 'TEXT',
   /** Team and user of Slack, who is one person in a workspace; null: another kind. */
-  slack_user: string | null;
+  slack_user: 'TEXT',
   /** JSON: the events that the person wants to hear of by it. */
-  events: string;
+  events: 'TEXT NOT NULL',
   /** The questions among them. */
-  questions: (typeof channelQuestions)[number];
+  questions: of<(typeof channelQuestions)[number]>('TEXT NOT NULL'),
   /** Minutes after the turn of the person in which a question comes by it, if it is open. */
-  after_minutes: number;
-  shows_text: 0 | 1;
+  after_minutes: 'INTEGER NOT NULL',
+  shows_text: of<Flag>('INTEGER NOT NULL'),
   /** Why the last message was not delivered; null: it was. */
-  failure: string | null;
+  failure: 'TEXT',
   /** Since when nothing is sent, because the receiver is gone. */
-  stopped_at: number | null;
-  created_at: number;
-}
+  stopped_at: 'BIGINT',
+  created_at: 'BIGINT NOT NULL',
+});
+export type NotificationChannelsTable = RowOf<typeof notification_channels>;
 
 /** The outbox: one row for an event, a person and a channel. */
-export interface NotificationsTable {
-  workspace_id: string;
-  notification_id: string;
-  event: (typeof notificationEvents)[number];
+const notifications = table('workspace_id, notification_id', {
+  workspace_id: 'TEXT NOT NULL',
+  notification_id: 'TEXT NOT NULL',
+  event: of<(typeof notificationEvents)[number]>('TEXT NOT NULL'),
   /** The uncertainty or the job. */
-  subject_id: string;
-  person_id: string;
-  channel_id: string;
+  subject_id: 'TEXT NOT NULL',
+  person_id: 'TEXT NOT NULL',
+  channel_id: 'TEXT NOT NULL',
   /** JSON: `NotificationContent`. */
-  content: string;
-  state: (typeof notificationStates)[number];
-  attempts: number;
+  content: 'TEXT NOT NULL',
+  state: of<(typeof notificationStates)[number]>('TEXT NOT NULL'),
+  attempts: 'INTEGER NOT NULL',
   /** When it is the turn of the person; turns at the same time are one. */
-  turn_at: number;
+  turn_at: 'BIGINT NOT NULL',
   /** When it is sent or edited next; null: never again. */
-  due_at: number | null;
+  due_at: 'BIGINT',
   /** Why it waits, or waited last, beyond its turn; null: it never did. */
-  held_by: 'quiet-hours' | 'digest' | 'page' | null;
-  failure: string | null;
+  held_by: of<'quiet-hours' | 'digest' | 'page' | null>('TEXT'),
+  failure: 'TEXT',
   /** By which it is edited: conversation and timestamp of Slack, or the tag of a push; or null. */
-  receipt: string | null;
+  receipt: 'TEXT',
   /** Since when the message is to be edited, because its question has changed; null: it is not. */
-  edit_at: number | null;
-  created_at: number;
-  ended_at: number | null;
-}
+  edit_at: 'BIGINT',
+  created_at: 'BIGINT NOT NULL',
+  ended_at: 'BIGINT',
+});
+export type NotificationsTable = RowOf<typeof notifications>;
 
 /** A page of the console that is visible, unless it has not reported for a while. */
-export interface VisiblePagesTable {
-  workspace_id: string;
-  person_id: string;
+const visible_pages = table('workspace_id, person_id, page_id', {
+  workspace_id: 'TEXT NOT NULL',
+  person_id: 'TEXT NOT NULL',
   /** The name that the page gives itself. */
-  page_id: string;
-  until_at: number;
-}
+  page_id: 'TEXT NOT NULL',
+  until_at: 'BIGINT NOT NULL',
+});
+export type VisiblePagesTable = RowOf<typeof visible_pages>;
 
 /** A code with which a person connects their account of Slack. */
-export interface SlackCodesTable {
-  workspace_id: string;
-  person_id: string;
+const slack_codes = table('workspace_id, person_id', {
+  workspace_id: 'TEXT NOT NULL',
+  person_id: 'TEXT NOT NULL',
   /** Made with the hub's key. */
-  code_hash: string;
-  expires_at: number;
-}
+  code_hash: 'TEXT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+});
+export type SlackCodesTable = RowOf<typeof slack_codes>;
 
-export interface NotificationTables {
-  slack_codes: SlackCodesTable;
-  visible_pages: VisiblePagesTable;
-  notification_channels: NotificationChannelsTable;
-  notifications: NotificationsTable;
-}
+export const notificationTables = {
+  notification_channels,
+  notifications,
+  visible_pages,
+  slack_codes,
+};
+
+export const notificationIndexes = [
+  'CREATE UNIQUE INDEX slack_codes_by_hash ON slack_codes (code_hash)',
+  // An account of Slack is one person in each workspace.
+  `CREATE UNIQUE INDEX notification_channels_by_slack_user ON notification_channels
+    (slack_user, workspace_id) WHERE slack_user IS NOT NULL`,
+  // An event is told once by each channel.
+  `CREATE UNIQUE INDEX notifications_once ON notifications
+    (workspace_id, subject_id, event, channel_id)`,
+  'CREATE INDEX notifications_due ON notifications (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX notifications_of_channel ON notifications (channel_id, created_at)',
+  'CREATE INDEX notifications_by_age ON notifications (created_at)',
+];

@@ -1,396 +1,351 @@
-import type { CloudAiJobsSchema } from './cloud-ai-jobs.ts';
-import type { ContextTables } from './context.ts';
-import type { IntegrationTables } from './integrations.ts';
-import type { InvitationTables } from './invitations.ts';
-import type { JobTemplateSchema } from './job-templates.ts';
-import type { JobSchema } from './jobs.ts';
-import type { NotificationTables } from './notifications.ts';
-import type { PasswordResetTables } from './password-resets.ts';
-import type { ReviewSchema } from './review.ts';
-import type { UncertaintySchema } from './uncertainties.ts';
-import type { UploadSchema } from './uploads.ts';
+import { cloudAiIndexes, cloudAiTables } from './cloud-ai-jobs.ts';
+import { contextIndexes, contextTables } from './context.ts';
+import { integrationIndexes, integrationTables } from './integrations.ts';
+import { invitationIndexes, invitationTables } from './invitations.ts';
+import { jobTemplateTables } from './job-templates.ts';
+import { jobIndexes, jobTables } from './jobs.ts';
+import { notificationIndexes, notificationTables } from './notifications.ts';
+import { passwordResetIndexes, passwordResetTables } from './password-resets.ts';
+import { queueIndexes, queueTables } from './queue.ts';
+import { reviewIndexes, reviewTables } from './review.ts';
+import { type Flag, keyedTable, of, type RowOf, table } from './table.ts';
+import { uncertaintyIndexes, uncertaintyTables } from './uncertainties.ts';
+import { uploadIndexes, uploadTables } from './uploads.ts';
 
 /*
- * The columns of the tables; `migrations/` creates them. Times are integers in ms since the
- * epoch, flags are 0 or 1, JSON is text. Every table of a workspace leads its keys with
- * workspace_id, so that the schema can be distributed by workspace.
+ * The tables; `migrations/` creates them. Times are integers in ms since the epoch, flags are 0 or
+ * 1, JSON is text. Every table of a workspace leads its keys with workspace_id, so that the schema
+ * can be distributed by workspace.
  */
-
-type Flag = 0 | 1;
-
-export interface WorkspacesTable {
-  workspace_id: string;
-  slug: string;
-  name: string;
-  created_at: number;
-  content_storage: 'full' | 'excerpt' | 'metadata';
-  retention_days: number | null;
-  redact_secrets: Flag;
-  queue_paused_at: number | null;
-  queue_paused_by: string | null;
-  queue_pause_reason: string | null;
-  /** 0: a person created it at the console. */
-  created_by_operator: Flag;
-  /** Minutes without an answer after which the owners are told of a question too; 0: never. */
-  ask_owners_after_minutes: number;
-}
-
-export interface PeopleTable {
-  person_id: string;
-  email: string;
-  name: string;
-  password_hash: string;
-  created_at: number;
-  /** JSON: `QuietHours`; null: none. */
-  quiet_hours: string | null;
-  /** Until when the person is out of office; null, or in the past: they are not. */
-  absent_until: number | null;
-  /** Hours between messages about questions of low risk; 0: each is told immediately. */
-  digest_hours: number;
-}
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
-export interface MembershipsTable {
-  workspace_id: string;
-  person_id: string;
-  role: Role;
-  created_at: number;
-}
-
-export interface SessionsTable {
-  session_id: string;
-  session_hash: string;
-  person_id: string;
-  created_at: number;
-  last_seen_at: number;
-  /** When the person last entered the password: sensitive operations require a recent time. */
-  confirmed_at: number;
-  expires_at: number;
-  address: string;
-  user_agent: string;
-  revoked_at: number | null;
-}
+const workspaces = keyedTable('workspace_id', {
+  workspace_id: 'TEXT NOT NULL',
+  slug: 'TEXT NOT NULL UNIQUE',
+  name: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+  content_storage: of<'full' | 'excerpt' | 'metadata'>('TEXT NOT NULL'),
+  retention_days: 'BIGINT',
+  redact_secrets: of<Flag>('INTEGER NOT NULL'),
+  queue_paused_at: 'BIGINT',
+  /** 0: a person created it at the console. */
+  created_by_operator: of<Flag>('INTEGER NOT NULL DEFAULT 1'),
+  queue_paused_by: 'TEXT',
+  queue_pause_reason: 'TEXT',
+  /** Minutes without an answer after which the owners are told of a question too; 0: never. */
+  ask_owners_after_minutes: 'INTEGER NOT NULL DEFAULT 15',
+});
+export type WorkspacesTable = RowOf<typeof workspaces>;
 
 /** Settings of the hub itself, such as the hash of the first-owner link. */
-export interface HubSettingsTable {
-  name: string;
-  value: string;
-}
+const hub_settings = keyedTable('name', {
+  name: 'TEXT NOT NULL',
+  value: 'TEXT NOT NULL',
+});
 
-export interface TokensTable {
-  workspace_id: string;
-  token_id: string;
-  token_hash: string;
-  kind: 'device' | 'service' | 'assistant';
+/** Several accounts may have one e-mail address: an address is no proof of a person. */
+const people = keyedTable('person_id', {
+  person_id: 'TEXT NOT NULL',
+  email: 'TEXT NOT NULL',
+  name: 'TEXT NOT NULL',
+  password_hash: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+  /** JSON: `QuietHours`; null: none. */
+  quiet_hours: 'TEXT',
+  /** Until when the person is out of office; null, or in the past: they are not. */
+  absent_until: 'BIGINT',
+  /** Hours between messages about questions of low risk; 0: each is told immediately. */
+  digest_hours: 'INTEGER NOT NULL DEFAULT 0',
+});
+export type PeopleTable = RowOf<typeof people>;
+
+const memberships = keyedTable('workspace_id, person_id', {
+  workspace_id: 'TEXT NOT NULL',
+  person_id: 'TEXT NOT NULL',
+  role: of<Role>('TEXT NOT NULL'),
+  created_at: 'BIGINT NOT NULL',
+});
+export type MembershipsTable = RowOf<typeof memberships>;
+
+const sessions = keyedTable('session_id', {
+  session_id: 'TEXT NOT NULL',
+  session_hash: 'TEXT NOT NULL UNIQUE',
+  person_id: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+  last_seen_at: 'BIGINT NOT NULL',
+  /** When the person last entered the password: sensitive operations require a recent time. */
+  confirmed_at: 'BIGINT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+  address: 'TEXT NOT NULL',
+  user_agent: 'TEXT NOT NULL',
+  revoked_at: 'BIGINT',
+});
+export type SessionsTable = RowOf<typeof sessions>;
+
+const tokens = keyedTable('workspace_id, token_id', {
+  workspace_id: 'TEXT NOT NULL',
+  token_id: 'TEXT NOT NULL',
+  token_hash: 'TEXT NOT NULL UNIQUE',
+  kind: of<'device' | 'service' | 'assistant'>('TEXT NOT NULL'),
   /** Who acts with the token: a person's id, or `service:` and the name in the workspace. */
-  principal_id: string;
-  person_id: string | null;
-  name: string;
+  principal_id: 'TEXT NOT NULL',
+  person_id: 'TEXT',
+  name: 'TEXT NOT NULL',
   /** JSON array of scopes. */
-  scopes: string;
-  created_at: number;
-  expires_at: number;
-  last_used_at: number | null;
-  revoked_at: number | null;
-  created_by: string;
+  scopes: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+  last_used_at: 'BIGINT',
+  revoked_at: 'BIGINT',
+  created_by: 'TEXT NOT NULL',
   /** Until when an assistant may get its next token; null: the token has none. */
-  renewable_until: number | null;
-}
+  renewable_until: 'BIGINT',
+});
+export type TokensTable = RowOf<typeof tokens>;
 
 /** A code or refresh token of an assistant, which is exchanged for a token once. */
-export interface OauthSecretsTable {
-  secret_hash: string;
-  kind: 'code' | 'refresh';
-  workspace_id: string;
+const oauth_secrets = keyedTable('secret_hash', {
+  secret_hash: 'TEXT NOT NULL',
+  kind: of<'code' | 'refresh'>('TEXT NOT NULL'),
+  workspace_id: 'TEXT NOT NULL',
   /** The token that it gives or renews. */
-  token_id: string;
-  person_id: string;
-  client_id: string;
-  client_name: string;
+  token_id: 'TEXT NOT NULL',
+  person_id: 'TEXT NOT NULL',
+  client_id: 'TEXT NOT NULL',
+  client_name: 'TEXT NOT NULL',
   /** JSON array of scopes. */
-  scopes: string;
+  scopes: 'TEXT NOT NULL',
   /** Only of codes. */
-  redirect_uri: string | null;
-  code_challenge: string | null;
-  created_at: number;
-  expires_at: number;
-  used_at: number | null;
+  redirect_uri: 'TEXT',
+  code_challenge: 'TEXT',
+  created_at: 'BIGINT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+  used_at: 'BIGINT',
   /** The tokens that it was exchanged for, sealed with itself; only of refresh tokens. */
-  sealed_tokens: string | null;
-}
+  sealed_tokens: 'TEXT',
+});
+export type OauthSecretsTable = RowOf<typeof oauth_secrets>;
 
 /** A client that has registered itself. */
-export interface OauthClientsTable {
-  client_id: string;
-  name: string;
+const oauth_clients = keyedTable('client_id', {
+  client_id: 'TEXT NOT NULL',
+  name: 'TEXT NOT NULL',
   /** JSON array. */
-  redirect_uris: string;
+  redirect_uris: 'TEXT NOT NULL',
   /** Counted as one caller: the address, or its /64 for IPv6. */
-  address_block: string;
-  expires_at: number;
-  created_at: number;
-}
+  address_block: 'TEXT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+});
+export type OauthClientsTable = RowOf<typeof oauth_clients>;
 
 /** Repositories that a token has resolved, read or upserted; its agents serve them by default. */
-export interface TokenRepositoriesTable {
-  workspace_id: string;
-  token_id: string;
-  repo_id: string;
-}
+const token_repositories = keyedTable('workspace_id, token_id, repo_id', {
+  workspace_id: 'TEXT NOT NULL',
+  token_id: 'TEXT NOT NULL',
+  repo_id: 'TEXT NOT NULL',
+});
+export type TokenRepositoriesTable = RowOf<typeof token_repositories>;
 
-export interface DeviceSessionsTable {
-  device_id: string;
-  secret_hash: string;
-  workspace_slug: string;
-  machine_name: string;
-  user_code: string;
-  address: string;
-  /** Counted as one caller: the address, or its /64 for IPv6. */
-  address_block: string;
-  status: 'pending' | 'approved' | 'denied';
-  created_at: number;
-  expires_at: number;
-  interval_ms: number;
-  polled_at: number | null;
+const device_sessions = keyedTable('device_id', {
+  device_id: 'TEXT NOT NULL',
+  secret_hash: 'TEXT NOT NULL',
+  workspace_slug: 'TEXT NOT NULL',
+  machine_name: 'TEXT NOT NULL',
+  user_code: 'TEXT NOT NULL',
+  address: 'TEXT NOT NULL',
+  status: of<'pending' | 'approved' | 'denied'>('TEXT NOT NULL'),
+  created_at: 'BIGINT NOT NULL',
+  expires_at: 'BIGINT NOT NULL',
+  interval_ms: 'BIGINT NOT NULL',
+  polled_at: 'BIGINT',
   /** The console session that opened the request, the only one that may decide it. */
-  opened_by_session_id: string | null;
-  wrong_codes: number;
-  answered_at: number | null;
-  workspace_id: string | null;
-  token_id: string | null;
+  opened_by_session_id: 'TEXT',
+  wrong_codes: 'INTEGER NOT NULL',
+  answered_at: 'BIGINT',
+  workspace_id: 'TEXT',
+  token_id: 'TEXT',
   /** Hash of the token made at the start; not valid until the approval adds it to `tokens`. */
-  token_hash: string;
+  token_hash: 'TEXT NOT NULL',
   /** The token, sealed with a key that is derived from the device secret. */
-  sealed_token: string;
-}
+  sealed_token: 'TEXT NOT NULL',
+  /** Counted as one caller: the address, or its /64 for IPv6. */
+  address_block: "TEXT NOT NULL DEFAULT ''",
+});
+export type DeviceSessionsTable = RowOf<typeof device_sessions>;
 
 /** Wrong device codes by block of addresses, for the hourly limit. */
-export interface DeviceCodeFailuresTable {
-  address: string;
-  at: number;
-}
+const device_code_failures = table([], {
+  address: 'TEXT NOT NULL',
+  at: 'BIGINT NOT NULL',
+});
 
-export interface AgentsTable {
-  workspace_id: string;
-  agent_id: string;
-  principal_id: string;
-  token_id: string;
-  machine_fingerprint: string;
-  display_name: string;
-  status: 'online' | 'draining' | 'offline';
-  /** JSON, as the agent sent it. */
-  capabilities: string;
-  agent_version: string | null;
-  platform: string | null;
-  arch: string | null;
-  last_seen_at: number;
-  created_at: number;
-  /** The last command of a person, while it has an effect. `agents/command-state.ts` reads it. */
-  command: 'drain' | 'resume' | 'stop' | 'stop-now' | null;
-  /** Of the last command; also when none stands. */
-  command_number: number;
-  command_reason: string | null;
-  command_by: string | null;
-  command_by_name: string | null;
-  command_asked_at: number | null;
-  command_acknowledged_at: number | null;
-}
+const audit_entries = keyedTable('workspace_id, seq', {
+  workspace_id: 'TEXT NOT NULL',
+  seq: 'BIGINT NOT NULL',
+  at: 'BIGINT NOT NULL',
+  actor: 'TEXT NOT NULL',
+  action: 'TEXT NOT NULL',
+  subject: 'TEXT NOT NULL',
+  data: 'TEXT NOT NULL',
+  previous_hash: 'TEXT NOT NULL',
+  hash: 'TEXT NOT NULL',
+});
+export type AuditEntriesTable = RowOf<typeof audit_entries>;
 
-export interface RepositoriesTable {
-  workspace_id: string;
-  repo_id: string;
-  remote_url_hash: string;
-  label: string;
-  status: 'active' | 'archived';
-  queue_paused_at: number | null;
-  queue_paused_by: string | null;
-  queue_pause_reason: string | null;
-  /** JSON: `AskOrder`; null: the default of the workspace. */
-  ask_order: string | null;
-  created_at: number;
-  updated_at: number;
-}
-
-export interface RunsTable {
-  workspace_id: string;
-  run_id: string;
-  repo_id: string;
-  run_ref: string;
-  status: string;
-  current_milestone: string | null;
-  run_state_path: string | null;
-  title: string | null;
-  goal: string | null;
-  blocked_by_decision_request_id: string | null;
-  /** JSON `AskOrder`; null: that of the repository. */
-  ask_order: string | null;
-  created_at: number;
-  updated_at: number;
-}
-
-export interface RunMilestonesTable {
-  workspace_id: string;
-  run_id: string;
-  /** Rises by one within the run. */
-  seq: number;
-  milestone: string | null;
-  status: string;
-  at: number;
-}
-
-/** `queue/queue.ts` explains lanes and holds. */
-export interface QueueLanesTable {
-  workspace_id: string;
-  lane_id: string;
-  queue: QueueName;
-  repo_id: string;
-  kind: string;
-  /** Canonical JSON of the required capabilities. */
-  requirements: string;
-  /** When an entry was last added, to within `LANE_KNOWN_MS` of `queue.ts`. */
-  used_at: number;
-  /** 1: no pending or running entry belongs to it, so claims do not look at it. */
-  idle: number;
-}
-
-export type QueueName = 'jobs' | 'cloud-ai-jobs';
-
-export interface QueueEntriesTable {
-  workspace_id: string;
-  entry_id: string;
-  queue: QueueName;
-  lane_id: string;
-  status: 'pending' | 'running' | 'done' | 'failed' | 'blocked' | 'canceled';
-  /** Why a pending entry is not claimable, or `ready`; null if it is not pending. */
-  hold: 'ready' | 'delayed' | 'dependencies' | 'key' | 'preferred' | null;
-  priority: number;
-  sort_key: number;
-  enqueued_at: number;
-  available_at: number;
-  attempt: number;
-  /** The epoch of the last restore that the entry went through; 0: none. See `generationOf`. */
-  epoch: number;
-  attempts_max: number;
-  dependencies_unmet: number;
-  concurrency_key: string | null;
-  agent_id: string | null;
-  lease_ms: number | null;
-  lease_expires_at: number | null;
-  claim_key: string | null;
-  job_token_hash: string | null;
-  started_at: number | null;
-  finished_at: number | null;
-  cancel_requested_at: number | null;
-  /** The timeline event that collects the heartbeats of the current attempt. */
-  heartbeat_seq: number | null;
-  heartbeat_count: number;
-  /** For the hold `preferred`: the only agent that may claim the entry, and until when. */
-  prefer_agent_id: string | null;
-  prefer_until: number | null;
-}
-
-export interface QueueDependenciesTable {
-  workspace_id: string;
-  depends_on_entry_id: string;
-  entry_id: string;
-}
-
-/** An entry that is done while some of its dependents still have to be updated. */
-export interface QueueSettlementsTable {
-  workspace_id: string;
-  entry_id: string;
-}
-
-export interface IdempotencyKeysTable {
-  workspace_id: string;
-  operation: string;
-  idempotency_key: string;
+/** A key is bound to the principal that sent it. */
+const idempotency_keys = keyedTable('workspace_id, operation, idempotency_key, principal_id', {
+  workspace_id: 'TEXT NOT NULL',
+  operation: 'TEXT NOT NULL',
+  idempotency_key: 'TEXT NOT NULL',
   /** Empty for keys from before they were bound to a principal. */
-  principal_id: string;
-  body_hash: string;
-  answer: string;
-  created_at: number;
-}
+  principal_id: 'TEXT NOT NULL',
+  body_hash: 'TEXT NOT NULL',
+  answer: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+});
 
-export interface AuditEntriesTable {
-  workspace_id: string;
-  seq: number;
-  at: number;
-  actor: string;
-  action: string;
-  subject: string;
-  data: string;
-  previous_hash: string;
-  hash: string;
-}
+const agents = keyedTable(
+  ['workspace_id, agent_id', 'workspace_id, principal_id, machine_fingerprint'],
+  {
+    workspace_id: 'TEXT NOT NULL',
+    agent_id: 'TEXT NOT NULL',
+    principal_id: 'TEXT NOT NULL',
+    token_id: 'TEXT NOT NULL',
+    machine_fingerprint: 'TEXT NOT NULL',
+    display_name: 'TEXT NOT NULL',
+    status: of<'online' | 'draining' | 'offline'>('TEXT NOT NULL'),
+    /** JSON, as the agent sent it. */
+    capabilities: 'TEXT NOT NULL',
+    agent_version: 'TEXT',
+    platform: 'TEXT',
+    arch: 'TEXT',
+    last_seen_at: 'BIGINT NOT NULL',
+    created_at: 'BIGINT NOT NULL',
+    /** The last command of a person, while it has an effect. `agents/command-state.ts` reads it. */
+    command: of<'drain' | 'resume' | 'stop' | 'stop-now' | null>('TEXT'),
+    /** Of the last command; also when none stands. */
+    command_number: 'BIGINT NOT NULL DEFAULT 0',
+    command_reason: 'TEXT',
+    command_by: 'TEXT',
+    command_by_name: 'TEXT',
+    command_asked_at: 'BIGINT',
+    command_acknowledged_at: 'BIGINT',
+  },
+);
+export type AgentsTable = RowOf<typeof agents>;
 
-/** An entry that is scheduled for deletion, as it was when it was scheduled. */
-export interface EntryRemovalsTable {
-  workspace_id: string;
-  entry_id: string;
-  queue: QueueName;
-  finished_at: number;
-  /** Sequence number of its last event; 0 without a timeline. */
-  last_seq: number;
-}
+const repositories = keyedTable(['workspace_id, repo_id', 'workspace_id, remote_url_hash'], {
+  workspace_id: 'TEXT NOT NULL',
+  repo_id: 'TEXT NOT NULL',
+  remote_url_hash: 'TEXT NOT NULL',
+  label: 'TEXT NOT NULL',
+  status: of<'active' | 'archived'>('TEXT NOT NULL'),
+  queue_paused_at: 'BIGINT',
+  created_at: 'BIGINT NOT NULL',
+  updated_at: 'BIGINT NOT NULL',
+  queue_paused_by: 'TEXT',
+  queue_pause_reason: 'TEXT',
+  /** JSON: `AskOrder`; null: the default of the workspace. */
+  ask_order: 'TEXT',
+});
+export type RepositoriesTable = RowOf<typeof repositories>;
 
-/** A file of the archive. */
-export interface ArchivePartsTable {
-  workspace_id: string;
-  object_key: string;
-  /** The month in which its jobs ended, such as 2026-11. */
-  month: string;
-  jobs: number;
-  events: number;
-  size_bytes: number;
-  /** Hash of the whole file, lower-case hex. */
-  sha256: string;
-  created_at: number;
-  /** Null: it may be incomplete, so its jobs stay. */
-  sealed_at: number | null;
-}
+const runs = keyedTable(['workspace_id, run_id', 'workspace_id, repo_id, run_ref'], {
+  workspace_id: 'TEXT NOT NULL',
+  run_id: 'TEXT NOT NULL',
+  repo_id: 'TEXT NOT NULL',
+  run_ref: 'TEXT NOT NULL',
+  status: 'TEXT NOT NULL',
+  current_milestone: 'TEXT',
+  run_state_path: 'TEXT',
+  created_at: 'BIGINT NOT NULL',
+  updated_at: 'BIGINT NOT NULL',
+  title: 'TEXT',
+  goal: 'TEXT',
+  blocked_by_decision_request_id: 'TEXT',
+  /** JSON `AskOrder`; null: that of the repository. */
+  ask_order: 'TEXT',
+});
+export type RunsTable = RowOf<typeof runs>;
 
-export interface SchemaMigrationsTable {
-  version: number;
-  name: string;
-  applied_at: number;
-}
+const run_milestones = keyedTable('workspace_id, run_id, seq', {
+  workspace_id: 'TEXT NOT NULL',
+  run_id: 'TEXT NOT NULL',
+  /** Rises by one within the run. */
+  seq: 'BIGINT NOT NULL',
+  milestone: 'TEXT',
+  status: 'TEXT NOT NULL',
+  at: 'BIGINT NOT NULL',
+});
+export type RunMilestonesTable = RowOf<typeof run_milestones>;
 
-export interface Schema
-  extends CloudAiJobsSchema,
-    ContextTables,
-    IntegrationTables,
-    InvitationTables,
-    JobSchema,
-    JobTemplateSchema,
-    NotificationTables,
-    PasswordResetTables,
-    ReviewSchema,
-    UncertaintySchema,
-    UploadSchema {
-  workspaces: WorkspacesTable;
-  people: PeopleTable;
-  memberships: MembershipsTable;
-  sessions: SessionsTable;
-  hub_settings: HubSettingsTable;
-  tokens: TokensTable;
-  token_repositories: TokenRepositoriesTable;
-  oauth_secrets: OauthSecretsTable;
-  oauth_clients: OauthClientsTable;
-  device_sessions: DeviceSessionsTable;
-  device_code_failures: DeviceCodeFailuresTable;
-  agents: AgentsTable;
-  repositories: RepositoriesTable;
-  runs: RunsTable;
-  run_milestones: RunMilestonesTable;
-  queue_lanes: QueueLanesTable;
-  queue_entries: QueueEntriesTable;
-  queue_dependencies: QueueDependenciesTable;
-  queue_settlements: QueueSettlementsTable;
-  idempotency_keys: IdempotencyKeysTable;
-  audit_entries: AuditEntriesTable;
-  archive_parts: ArchivePartsTable;
-  entry_removals: EntryRemovalsTable;
-  schema_migrations: SchemaMigrationsTable;
-}
+/** All tables, except those that only one engine has. */
+export const tables = {
+  workspaces,
+  hub_settings,
+  people,
+  memberships,
+  sessions,
+  tokens,
+  oauth_secrets,
+  oauth_clients,
+  token_repositories,
+  device_sessions,
+  device_code_failures,
+  audit_entries,
+  idempotency_keys,
+  agents,
+  repositories,
+  runs,
+  run_milestones,
+  ...cloudAiTables,
+  ...contextTables,
+  ...integrationTables,
+  ...invitationTables,
+  ...jobTemplateTables,
+  ...jobTables,
+  ...notificationTables,
+  ...passwordResetTables,
+  ...queueTables,
+  ...reviewTables,
+  ...uncertaintyTables,
+  ...uploadTables,
+};
+
+export const indexes: readonly string[] = [
+  'CREATE INDEX people_by_email ON people (email, created_at, person_id)',
+  'CREATE INDEX memberships_by_person ON memberships (person_id)',
+  'CREATE INDEX sessions_by_person ON sessions (person_id)',
+  'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',
+  'CREATE INDEX oauth_secrets_by_expiry ON oauth_secrets (expires_at)',
+  'CREATE INDEX oauth_clients_by_expiry ON oauth_clients (expires_at)',
+  'CREATE INDEX oauth_clients_by_block ON oauth_clients (address_block, created_at)',
+  'CREATE INDEX device_sessions_by_expiry ON device_sessions (expires_at)',
+  // They are counted by block of addresses and workspace.
+  `CREATE INDEX device_sessions_by_block ON device_sessions
+    (address_block, expires_at, workspace_slug)`,
+  'CREATE INDEX device_code_failures_by_address ON device_code_failures (address, at)',
+  'CREATE INDEX device_code_failures_by_age ON device_code_failures (at)',
+  'CREATE INDEX audit_entries_by_actor ON audit_entries (workspace_id, actor, seq)',
+  'CREATE INDEX audit_entries_by_action ON audit_entries (workspace_id, action, seq)',
+  'CREATE INDEX audit_entries_by_subject ON audit_entries (workspace_id, subject, seq)',
+  'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)',
+  'CREATE INDEX runs_by_status ON runs (workspace_id, status, run_id)',
+  'CREATE INDEX runs_by_repository ON runs (workspace_id, repo_id, run_id)',
+  ...cloudAiIndexes,
+  ...contextIndexes,
+  ...integrationIndexes,
+  ...invitationIndexes,
+  ...jobIndexes,
+  ...notificationIndexes,
+  ...passwordResetIndexes,
+  ...queueIndexes,
+  ...reviewIndexes,
+  ...uncertaintyIndexes,
+  ...uploadIndexes,
+];
+
+/** The rows of each table. */
+export type Schema = { [Name in keyof typeof tables]: RowOf<(typeof tables)[Name]> };

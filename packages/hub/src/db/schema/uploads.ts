@@ -1,81 +1,103 @@
+import { type Flag, keyedTable, of, type RowOf } from './table.ts';
+
 /** An announced upload; `object_key` names its bytes once all of them have arrived. */
-export interface UploadsTable {
-  workspace_id: string;
-  upload_id: string;
-  file_name: string;
-  content_type: string;
+const uploads = keyedTable('workspace_id, upload_id', {
+  workspace_id: 'TEXT NOT NULL',
+  upload_id: 'TEXT NOT NULL',
+  file_name: 'TEXT NOT NULL',
+  content_type: 'TEXT NOT NULL',
   /** As announced; an upload of another size is refused. */
-  size_bytes: number;
+  size_bytes: 'BIGINT NOT NULL',
   /** Lower-case hex: as announced, or null, while pending; of the bytes once stored. */
-  sha256: string | null;
-  status: 'pending' | 'stored';
-  object_key: string | null;
-  created_by: string;
+  sha256: 'TEXT',
+  status: of<'pending' | 'stored'>('TEXT NOT NULL'),
+  object_key: 'TEXT',
+  created_by: 'TEXT NOT NULL',
   /** The job whose tool sent it, and its run; null for other senders. */
-  job_id: string | null;
-  run_id: string | null;
-  created_at: number;
+  job_id: 'TEXT',
+  run_id: 'TEXT',
+  created_at: 'BIGINT NOT NULL',
   /** Until when the bytes may be sent. */
-  expires_at: number;
-  stored_at: number | null;
-}
+  expires_at: 'BIGINT NOT NULL',
+  stored_at: 'BIGINT',
+});
+export type UploadsTable = RowOf<typeof uploads>;
+
+/** An upload that a job gives to its tool. It lives as long as the job. */
+const upload_attachments = keyedTable('workspace_id, job_id, upload_id', {
+  workspace_id: 'TEXT NOT NULL',
+  job_id: 'TEXT NOT NULL',
+  upload_id: 'TEXT NOT NULL',
+});
+export type UploadAttachmentsTable = RowOf<typeof upload_attachments>;
 
 /**
  * Objects of the byte store that no stored upload names, or not yet. The row is written before the
  * object, so that the database knows every object of the store, even after a crash.
  */
-export interface UploadObjectsTable {
-  workspace_id: string;
-  object_key: string;
-  upload_id: string;
-  created_at: number;
-}
+const upload_objects = keyedTable('workspace_id, object_key', {
+  workspace_id: 'TEXT NOT NULL',
+  object_key: 'TEXT NOT NULL',
+  upload_id: 'TEXT NOT NULL',
+  created_at: 'BIGINT NOT NULL',
+});
+export type UploadObjectsTable = RowOf<typeof upload_objects>;
 
 /**
  * The extracted text of a document, made once for the same bytes in the same format. The text
  * itself is stored in the context item, under the workspace's data policy.
  */
-export interface UploadExtractsTable {
-  workspace_id: string;
+const upload_extracts = keyedTable('workspace_id, content_hash, format', {
+  workspace_id: 'TEXT NOT NULL',
   /** SHA-256 of the bytes. */
-  content_hash: string;
-  format: string;
+  content_hash: 'TEXT NOT NULL',
+  format: 'TEXT NOT NULL',
   /** The first upload with these bytes. */
-  upload_id: string;
-  status: 'pending' | 'done' | 'failed';
+  upload_id: 'TEXT NOT NULL',
+  status: of<'pending' | 'done' | 'failed'>('TEXT NOT NULL'),
   /** Why the extraction failed, as a stable code. */
-  reason: string | null;
-  attempts: number;
+  reason: 'TEXT',
+  attempts: 'INTEGER NOT NULL',
   /** When the next attempt may begin; an attempt in progress has moved it past its own end. */
-  available_at: number;
+  available_at: 'BIGINT NOT NULL',
   /** 1: the document has more text than was stored. */
-  truncated: 0 | 1;
+  truncated: of<Flag>('INTEGER NOT NULL'),
   /** Null if the document has no text. */
-  context_item_id: string | null;
-  created_at: number;
-  finished_at: number | null;
-}
+  context_item_id: 'TEXT',
+  created_at: 'BIGINT NOT NULL',
+  finished_at: 'BIGINT',
+});
+export type UploadExtractsTable = RowOf<typeof upload_extracts>;
 
-/** The counted bytes and the number of a workspace's uploads, and of those of each job. */
-export interface UploadUsageTable {
-  workspace_id: string;
+/**
+ * The counted bytes and the number of a workspace's uploads, and of those of each job. An upload
+ * counts as at least 4 KB, so that empty ones are bounded too.
+ */
+const upload_usage = keyedTable('workspace_id, job_id', {
+  workspace_id: 'TEXT NOT NULL',
   /** Empty for the whole workspace. */
-  job_id: string;
-  size_bytes: number;
-  upload_count: number;
-}
+  job_id: 'TEXT NOT NULL',
+  size_bytes: 'BIGINT NOT NULL',
+  upload_count: 'BIGINT NOT NULL',
+});
 
-/** An upload that a job gives to its tool. */
-export interface UploadAttachmentsTable {
-  workspace_id: string;
-  job_id: string;
-  upload_id: string;
-}
+export const uploadTables = {
+  uploads,
+  upload_attachments,
+  upload_objects,
+  upload_extracts,
+  upload_usage,
+};
 
-export interface UploadSchema {
-  uploads: UploadsTable;
-  upload_attachments: UploadAttachmentsTable;
-  upload_objects: UploadObjectsTable;
-  upload_extracts: UploadExtractsTable;
-  upload_usage: UploadUsageTable;
-}
+export const uploadIndexes = [
+  `CREATE INDEX uploads_pending ON uploads (expires_at) WHERE status = 'pending'`,
+  'CREATE INDEX uploads_by_age ON uploads (workspace_id, stored_at) WHERE stored_at IS NOT NULL',
+  'CREATE INDEX uploads_by_content ON uploads (workspace_id, sha256) WHERE sha256 IS NOT NULL',
+  `CREATE INDEX upload_attachments_by_upload
+    ON upload_attachments (workspace_id, upload_id)`,
+  'CREATE INDEX upload_objects_by_age ON upload_objects (created_at)',
+  `CREATE INDEX upload_extracts_pending ON upload_extracts (available_at)
+    WHERE status = 'pending'`,
+  `CREATE INDEX upload_extracts_by_age ON upload_extracts (workspace_id, finished_at)
+    WHERE finished_at IS NOT NULL`,
+];

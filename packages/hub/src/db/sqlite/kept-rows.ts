@@ -16,7 +16,7 @@ interface KeptTable {
 }
 
 /** The statements of the connection whose rows are kept. */
-export interface RowSource {
+interface RowSource {
   allSql(sql: string, values: readonly SqlValue[]): Promise<readonly object[]>;
   /** Changes when another process has committed. */
   dataVersion(): number;

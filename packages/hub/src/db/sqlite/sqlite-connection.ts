@@ -20,7 +20,7 @@ interface Prepared {
   columns: readonly string[];
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readOnly: boolean;
   /** Copies the log that an earlier process has left into the database file at once. */
   emptiesLog?: boolean | undefined;

@@ -11,6 +11,7 @@ import {
   type ConcurrentScope,
   type Database,
   NO_WORKSPACE,
+  type NoteWrite,
   type Reader,
   type Tx,
   type WriteScope,
@@ -136,6 +137,7 @@ class SqliteDatabase implements Database {
   /** The sync of the latest commit, while it is in progress. */
   #unsynced: Promise<void> | null = null;
   #closed = false;
+  #note: NoteWrite = () => undefined;
 
   constructor(path: string, clock: Clock, options: SqliteOptions) {
     const { syncFile = fdatasync, onDiskFailure = () => {}, emptiesLog } = options;
@@ -189,6 +191,10 @@ class SqliteDatabase implements Database {
 
   /** No-op: a file has no health monitor; each statement fails by itself. */
   setAvailable(): void {}
+
+  watch(note: NoteWrite): void {
+    this.#note = note;
+  }
 
   schemaChanged(tx: Tx): Promise<void> {
     return writeStatistics(tx);
@@ -352,7 +358,7 @@ class SqliteDatabase implements Database {
   /** Throws only when the whole transaction is lost; an action that is refused is an outcome. */
   async #runAction(transaction: Transaction, action: WaitingAction): Promise<void> {
     if (!action.mayRestart) transaction.hasSavepoints = true;
-    const tx = new SqliteTx(this.#writer, this.#clock.nowMs());
+    const tx = new SqliteTx(this.#writer, this.#clock.nowMs(), this.#note);
     try {
       const outcome = transaction.hasSavepoints
         ? await this.#runInSavepoint(action, tx)

@@ -2,13 +2,13 @@ import { assert } from '../../base/errors.ts';
 import type {
   BatchedWork,
   KeptReads,
+  NoteWrite,
   RowWrite,
   SqlValue,
   TextWrite,
   Tx,
   Written,
 } from '../engine.ts';
-import { isRead } from '../is-read.ts';
 import { toStatement } from '../row-write.ts';
 import type { Connection } from './sqlite-connection.ts';
 
@@ -23,35 +23,38 @@ export class SqliteTx implements Tx {
   /** Whether a statement has run that may have written. */
   hasWritten = false;
   readonly #writer: Connection;
+  readonly #note: NoteWrite;
 
-  constructor(writer: Connection, nowMs: number) {
+  constructor(writer: Connection, nowMs: number, note: NoteWrite) {
     this.#writer = writer;
+    this.#note = note;
     this.kept = writer.kept;
     this.nowMs = nowMs;
   }
 
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]> {
-    this.hasWritten ||= !isRead(sql);
     return this.#writer.allSql(sql, values);
   }
 
   firstSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row | undefined> {
-    this.hasWritten ||= !isRead(sql);
     return this.#writer.firstSql(sql, values);
   }
 
   async write(write: RowWrite): Promise<Written> {
+    this.#note(this, write);
     const { text, values } = toStatement(write);
     this.hasWritten = true;
     return this.#writer.write(text, values, write);
   }
 
   async runSql(sql: string, values: readonly SqlValue[], about?: TextWrite): Promise<Written> {
+    if (about !== undefined) this.#note(this, about);
     this.hasWritten = true;
     return this.#writer.write(sql, values, about);
   }
 
   send(write: RowWrite): void {
+    this.#note(this, write);
     const { text, values } = toStatement(write);
     this.hasWritten = true;
     const { changes } = this.#writer.write(text, values, write);

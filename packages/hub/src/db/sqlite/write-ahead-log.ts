@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncDirectory } from '../data-directory.ts';
 
 /** `fs.fdatasync`; injected because no test machine has a disk that fails on demand. */
 export type SyncFile = (file: number, done: (error: Error | null) => void) => void;
@@ -28,9 +29,7 @@ export class WriteAheadLog {
     this.#onFailure = onFailure;
     this.#file = openSync(path, 'r+');
     // The directory entries of the files must be on the disk as well.
-    const directory = openSync(dirname(path), 'r');
-    fsyncSync(directory);
-    closeSync(directory);
+    syncDirectory(dirname(path));
   }
 
   get isSyncing(): boolean {

@@ -26,17 +26,18 @@ async function setupGrown(t: TestContext) {
   const h = await startContextWorld(t);
   const { workspaceId } = h;
   await h.hub.database.write(workspaceId, async (tx) => {
-    const scope = await tx.firstSql<{ workspace_no: number }>(
+    const { rows: scopes } = await tx.runSql(
       `INSERT INTO context_search_workspaces (workspace_id, rows_written, items, terms)
        VALUES (?, ?, ?, ?) RETURNING workspace_no`,
       [workspaceId, ITEMS - 1, ITEMS, ITEMS * 2],
     );
+    const { workspace_no: workspaceNo } = scopes[0] as { workspace_no: number };
     for (let from = 0; from < ITEMS; from += PIECE) {
       const rows = Array.from({ length: PIECE }, (_none, n) => {
         const title = splitText('postgres', '');
         const text = splitText('postgres', textOf(from + n));
         const item = { workspaceId, itemId: idOf(from + n), title, text };
-        const keys = keysOf({ ...item, isCurrent: true }, scope?.workspace_no ?? 0, from + n);
+        const keys = keysOf({ ...item, isCurrent: true }, workspaceNo, from + n);
         return { item_id: item.itemId, row_no: from + n, keys };
       });
       await tx.runSql(
