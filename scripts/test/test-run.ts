@@ -6,9 +6,10 @@ import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
 import { type FileReport, failureOf } from './file-report.ts';
+import { endMarkedOnSignal } from './marked-processes.ts';
 import { bundleProcesses } from './process-bundle.ts';
 import { readProcessorMs } from './processor-time.ts';
-import { type Batch, endBatchesOnSignal, runBatch } from './run-batch.ts';
+import { type Batch, runBatch } from './run-batch.ts';
 import type { TestFiles } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { findPlace } from './test-place.ts';
@@ -49,7 +50,7 @@ export async function runTests(
   options: TestOptions,
 ): Promise<boolean> {
   const startMs = performance.now();
-  endBatchesOnSignal();
+  endMarkedOnSignal();
   prepareEnvironment(root);
   const reports: FileReport[] = [];
   const judge = (report: FileReport) => {
