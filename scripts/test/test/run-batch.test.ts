@@ -158,8 +158,7 @@ describe('a batch', { concurrency: true }, () => {
     const call = `
       import { runTests } from ${JSON.stringify(join(import.meta.dirname, '../test-run.ts'))};
       const options = { engines: [], concurrency: 1 };
-      const files = { waiting: ${JSON.stringify(files)}, computing: [], console: [] };
-      await runTests(${JSON.stringify(root)}, files, options);`;
+      await runTests(${JSON.stringify(root)}, ${JSON.stringify(files)}, options);`;
     writeFileSync(join(root, 'call.mjs'), call);
     const stdio = ['ignore', 'ignore', 'inherit'] as const;
     const run = spawn(process.execPath, [join(root, 'call.mjs')], { env, stdio: [...stdio] });
