@@ -1,7 +1,7 @@
 import type { Bench } from './bench.ts';
-import { describeError } from './child.ts';
 import { formatCount, type Standing } from './figure.ts';
 import type { LoadResult } from './load-process.ts';
+import { describeError } from './project.ts';
 
 /** A contestant of a measure: a hub on an engine, a peer, or the limit. */
 export interface Contestant {

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { startProcess } from '../scripts/process/start-process.ts';
 import { readProcessorMs } from '../scripts/test/processor-time.ts';
-import { startChild } from './child.ts';
 import type { LoadMessage, LoadReport } from './load/load-report.ts';
 import type { LoadSpec } from './load/main.ts';
 import type { Mark } from './load/span.ts';
@@ -32,12 +31,12 @@ export async function runLoad(
   onMark: (mark: Mark) => void = () => undefined,
 ): Promise<LoadResult> {
   const script = join(import.meta.dirname, 'load/main.ts');
-  const child = await startChild(process.execPath, [script], {
+  const child = startProcess(process.execPath, [script], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const gauge = new Gauge(meters);
   const report = Promise.withResolvers<LoadReport>();
-  child.process.on('message', (message: LoadMessage) => {
+  child.child.on('message', (message: LoadMessage) => {
     if (message.kind === 'mark') {
       gauge.note();
       onMark(message.mark);
@@ -49,11 +48,9 @@ export async function runLoad(
     () => report.reject(new Error('the load exceeds its time limit')),
     limitMs,
   );
-  once(child.process, 'close').then(
-    () => report.reject(new Error(`the load's process ended:\n${child.output()}`)),
-    report.reject,
-  );
-  child.process.send(spec);
+  const lost = () => new Error(`the load's process ended:\n${child.stdout}${child.stderr}`);
+  child.ended.then(() => report.reject(lost()), report.reject);
+  child.child.send(spec);
   try {
     const seen = await report.promise;
     const cores = { ...gauge.cores(), generator: seen.generatorCpuMs / (seen.seconds * 1_000) };

@@ -5,10 +5,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, openVisit, type Visit } from './browser.ts';
 import { configFlag, createMachine, logIn, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
-import type { NodeProcess } from './node-process.ts';
 import { makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { lendSession } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -47,14 +47,14 @@ describe('the main job, from a linked clone to evidence on the page', {
   const gate = join(folder, 'gate');
 
   let jobId: string;
-  let agent: NodeProcess;
+  let agent: StartedProcess;
 
   async function enqueue(prompt: string): Promise<string> {
     const made = await runJson<{ jobId: string }>(machine, ['enqueue', prompt], clone);
     return made.jobId;
   }
 
-  function startAgent(command: string): NodeProcess {
+  function startAgent(command: string): StartedProcess {
     const line = ['--once', '--name', 'workshop', '--tool', command];
     const settings = configFlag(folder, { lease: '3s' });
     return machine.start(['agent', 'start', ...line, ...settings]);

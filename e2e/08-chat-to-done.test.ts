@@ -11,12 +11,13 @@ import type {
   Run,
   Uncertainty,
 } from '@signalbox/contract';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { mentionEvent, messageEvent, sendChatEvent } from './chat-sender.ts';
 import { createMachine, logIn, type Machine, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { type MailServer, mailServerMissing, startMailServer } from './mail-server.ts';
-import { type NodeProcess, projectRoot } from './node-process.ts';
+import { projectRoot } from './node-process.ts';
 import { makePdf } from './pdf-file.ts';
 import { callConsole, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
@@ -35,8 +36,8 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
   let hub: HubProcess;
   let mail: MailServer;
   let person: SignedIn;
-  let agent: NodeProcess;
-  let other: NodeProcess;
+  let agent: StartedProcess;
+  let other: StartedProcess;
   let runId: string;
   let jobId: string;
   let question: Uncertainty;
@@ -85,7 +86,7 @@ describe('a mention in the chat, from a signed event to a plan that holds a pers
     return called.answer as Answer;
   }
 
-  function startAgent(machine: Machine, name: string): NodeProcess {
+  function startAgent(machine: Machine, name: string): StartedProcess {
     const tool = join(projectRoot, 'e2e/planning-tool.ts');
     const command = `'${process.execPath}' '${tool}'`;
     return machine.start(['agent', 'start', '--json', '--name', name, '--tool', command]);

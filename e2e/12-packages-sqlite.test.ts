@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -8,6 +8,8 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { type OlderNode, olderNode } from '../scripts/build/older-nodes.ts';
 import { packPackages } from '../scripts/build/pack-packages.ts';
+import { listDocuments } from '../scripts/check/source-files.ts';
+import { readBlocks } from '../scripts/docs/blocks.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import { startHubProcess } from './hub-process.ts';
@@ -77,15 +79,37 @@ describe('the packages, installed from a registry into an empty directory', () =
     const wrong: number = job.status;
     export { status, wrong };`;
     writeFileSync(join(folder, 'program.ts'), program);
-    const tsc = join(projectRoot, 'node_modules/typescript/bin/tsc');
-    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024'];
-    const { code, stdout } = await runNode([tsc, ...flags, '--types', '', 'program.ts'], {
-      cwd: folder,
-    });
+    const { code, stdout } = await compile('--types', '', 'program.ts');
     assert.notEqual(code, 0);
     assert.equal(stdout.match(/error TS/g)?.length, 1, stdout);
     assert.match(stdout, /program\.ts\(5,\d+\): error TS2322/);
   });
+
+  it('are what the TypeScript of the documents expects', async () => {
+    const snippets = listDocuments(projectRoot).flatMap((page) =>
+      readBlocks(readFileSync(join(projectRoot, page), 'utf8'))
+        .filter(({ language }) => language === 'ts')
+        .map(({ line, text }) => ({ name: `${page.replaceAll(/[/.]/g, '-')}-${line}.ts`, text })),
+    );
+    assert.ok(snippets.length >= 2, 'the documents have TypeScript');
+    for (const { name, text } of snippets) {
+      writeFileSync(join(folder, name), `${text}\nexport {};\n`);
+    }
+    const types = ['--skipLibCheck', '--typeRoots', join(projectRoot, 'node_modules/@types')];
+    const { stdout } = await compile(
+      ...types,
+      '--types',
+      'node',
+      ...snippets.map((one) => one.name),
+    );
+    assert.equal(stdout, '');
+  });
+
+  function compile(...args: string[]) {
+    const tsc = join(projectRoot, 'node_modules/typescript/bin/tsc');
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024'];
+    return runNode([tsc, ...flags, ...args], { cwd: folder });
+  }
 
   /** Runs a hub and takes a job to its evidence there. */
   async function completeJob(
@@ -144,9 +168,11 @@ describe('the packages, installed from a registry into an empty directory', () =
   it('name what is needed where neither the Node nor the bundled one can run them', {
     skip: missing(22),
   }, async () => {
-    const { stdout } = await run('npm', ['ls', '--parseable', '--all'], { cwd: folder });
-    const bundled = stdout.split('\n').find((path) => /node-(bin-)?(linux|darwin|win)-/.test(path));
-    assert.ok(bundled);
+    const [name] = globSync('node-{bin-,}{linux,darwin,win}-*', {
+      cwd: join(folder, 'node_modules'),
+    });
+    assert.ok(name);
+    const bundled = join(folder, 'node_modules', name);
     const node = olderNode(projectRoot, 22);
     const hidden = join(folder, 'hidden');
     renameSync(bundled, hidden);

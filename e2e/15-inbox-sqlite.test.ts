@@ -7,11 +7,12 @@ import type { Job, Uncertainty } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
-import { type NodeProcess, projectRoot } from './node-process.ts';
+import { projectRoot } from './node-process.ts';
 import { auditSchemes, auditScreens } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { joinWorkspace, lendSession, type SignedIn } from './person.ts';
@@ -156,7 +157,7 @@ describe('the inbox, where people answer the questions of agents', {
   });
 
   describe('on a phone, with a real agent', () => {
-    let agent: NodeProcess;
+    let agent: StartedProcess;
     let jobId: string;
     const clone = join(folder, 'clone');
     const endFile = join(folder, 'end');

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { inviteMemberByAdmin, mintTokenByAdmin } from '@signalbox/hub';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { Page } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, followLink, openVisit, type Visit } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
-import type { NodeProcess } from './node-process.ts';
 import { auditPage, auditScreens } from './page-audit.ts';
 import { dataDir, makeWorkspace, ownerOf, usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, type SignedIn } from './person.ts';
@@ -30,7 +30,7 @@ describe('agents, repositories and runs at the console, with a real agent', {
   let auditTab: Page;
   let person: SignedIn;
   let client: Client;
-  let agent: NodeProcess;
+  let agent: StartedProcess;
   let workspaceId: string;
   const repoIds: Record<string, string> = {};
 

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, launchBrowser, openVisit } from './browser.ts';
 import { configFlag, createMachine, logIn, type Machine, runJson } from './cli-process.ts';
 import { git, makeClone } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
-import type { NodeProcess } from './node-process.ts';
 import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { toolMissing } from './tools/install-tool.ts';
@@ -40,7 +40,7 @@ interface Place {
   readonly tool: 'claude' | 'codex';
   readonly machine: Machine;
   readonly clone: string;
-  agent?: NodeProcess;
+  agent?: StartedProcess;
   jobId: string;
 }
 

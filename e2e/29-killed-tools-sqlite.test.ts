@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { ReviewComment } from '@signalbox/contract';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { configFlag } from './cli-process.ts';
 import { git } from './git-clone.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
-import type { NodeProcess } from './node-process.ts';
 import { callConsole } from './person.ts';
 import { processesOf } from './tools/acp-bench.ts';
 import { toolMissing } from './tools/install-tool.ts';
@@ -34,7 +34,7 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
 }, () => {
   let bench: ToolBench;
   let hub: HubProcess;
-  let agent: NodeProcess;
+  let agent: StartedProcess;
   before(async () => {
     bench = await startToolBench(['claude', 'claude-acp']);
     hub = bench.hub;
@@ -55,7 +55,7 @@ describe('kill -9 with the real Claude Code: an answer is kept, and allows one r
     await agent.waitFor(/waiting for jobs/, LIMIT_MS);
   }
 
-  async function kill({ child, ended }: NodeProcess): Promise<void> {
+  async function kill({ child, ended }: StartedProcess): Promise<void> {
     child.kill('SIGKILL');
     await ended;
   }

@@ -7,12 +7,13 @@ import { mintTokenByAdmin } from '@signalbox/hub';
 import { findFreePorts } from '@signalbox/local-postgres';
 import { type Client, createClient } from '@signalbox/sdk';
 import type { CDPSession, Page } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { createMachine, logIn, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { type NodeProcess, projectRoot } from './node-process.ts';
+import { projectRoot } from './node-process.ts';
 import { auditSchemes } from './page-audit.ts';
 import { usePagePlace } from './page-place.ts';
 import { callConsole, lendSession, makeOwner, owner, type SignedIn } from './person.ts';
@@ -49,7 +50,7 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
   let page: Page;
   let devTools: CDPSession;
   let subscription: Awaited<ReturnType<typeof startPushSubscription>>;
-  let agent: NodeProcess;
+  let agent: StartedProcess;
   const endFile = join(folder, 'end');
 
   before(async () => {
@@ -89,7 +90,7 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
   });
 
   /** An agent whose tool asks for a port, with the clone that jobs are for. */
-  async function startAgent(): Promise<NodeProcess> {
+  async function startAgent(): Promise<StartedProcess> {
     makeClone(clone, 'git@git.acme.example:acme/api.git');
     await logIn(machine, ada, owner.workspaceSlug);
     await runJson(machine, ['repo', 'link', clone]);

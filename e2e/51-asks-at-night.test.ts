@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findFreePorts } from '@signalbox/local-postgres';
 import type { Browser, Page } from 'playwright-core';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { browserMissing, launchBrowser, openVisit, type Visit } from './browser.ts';
 import { configFlag, createMachine, logIn, type Machine, runJson } from './cli-process.ts';
 import { type Firefox, firefoxMissing, startFirefox } from './firefox.ts';
@@ -12,7 +13,6 @@ import { hasSeveralHubs, moveOutbox } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { startMailInbox } from './mail-inbox.ts';
-import type { NodeProcess } from './node-process.ts';
 import {
   callConsole,
   joinWorkspace,
@@ -69,7 +69,7 @@ describe('a job asks at night, with the real Codex', {
   let ada: SignedIn;
   let grace: SignedIn;
   let machine: Machine;
-  let agent: NodeProcess;
+  let agent: StartedProcess;
   let firefox: Firefox;
   let browser: Browser;
   let visit: Visit;

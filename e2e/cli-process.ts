@@ -1,20 +1,15 @@
 import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type NodeProcess,
-  type ProcessEnd,
-  projectRoot,
-  runNode,
-  startNode,
-} from './node-process.ts';
+import type { ProcessEnd, StartedProcess } from '../scripts/process/start-process.ts';
+import { projectRoot, runNode, startNode } from './node-process.ts';
 import { callConsole, type SignedIn } from './person.ts';
 
 const cliScript = join(projectRoot, 'packages/cli/src/main.ts');
 
 /** A person's machine: where the command line keeps its logins, links and agents. */
 export interface Machine {
-  start(args: readonly string[], cwd?: string): NodeProcess;
+  start(args: readonly string[], cwd?: string): StartedProcess;
   /** Runs a command until it ends, with or without success. */
   run(args: readonly string[], cwd?: string): Promise<CliEnd>;
 }
@@ -75,7 +70,7 @@ export async function runJson<Answer>(
 
 /** The page and the code that `signalbox login` prints. */
 export interface ShownLogin {
-  readonly login: NodeProcess;
+  readonly login: StartedProcess;
   readonly userCode: string;
   readonly approvalUrl: string;
 }

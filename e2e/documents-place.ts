@@ -1,9 +1,8 @@
 // The machine of a newcomer: a home with one clone, and stand-ins for the coding tools on the PATH.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { type StartedProcess, startProcess } from '../scripts/process/start-process.ts';
 import { projectRoot } from './node-process.ts';
 
 const streams = join(projectRoot, 'packages/agent/test/executors/streams');
@@ -12,8 +11,7 @@ const BLOCK_MS_MAX = 120_000;
 
 export interface ShellRun {
   readonly output: string;
-  /** Resolves with the first match in the output. @throws if the block ends before it. */
-  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly waitFor: StartedProcess['waitFor'];
   /** Lifts the time limit: the block runs until `stop`. */
   keep(): void;
   /** Resolves with the exit code. */
@@ -85,54 +83,26 @@ function makeStandIn(bin: string, name: string, stream: string): void {
 }
 
 function runShell(text: string, env: Record<string, string>): ShellRun {
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
-    cwd: projectRoot,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that all of a block's processes end with it.
-    detached: true,
-  });
-  let output = '';
-  const heard = new EventTarget();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      output += part;
-      heard.dispatchEvent(new Event('output'));
-    });
-  }
+  // A group of its own, so that all of a block's processes end with it.
+  const options = { cwd: projectRoot, env, detached: true };
+  const run = startProcess('bash', ['-euo', 'pipefail', '-c', text], options);
+  const { child, waitFor } = run;
+  let late = '';
   const endLate = () => {
-    output += `\nIt was killed: it had not ended after ${BLOCK_MS_MAX / 1_000} s.\n`;
+    late = `\nIt was killed: it had not ended after ${BLOCK_MS_MAX / 1_000} s.\n`;
     endGroup(child, 'SIGKILL');
     // A process that has left the group may hold them open.
-    child.stdout.destroy();
-    child.stderr.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
   };
   let limit = setTimeout(endLate, BLOCK_MS_MAX);
-  const ended = once(child, 'close').then(([code]: unknown[]) => {
-    clearTimeout(limit);
-    heard.dispatchEvent(new Event('end'));
-    return typeof code === 'number' ? code : -1;
-  });
+  const ended = run.ended.then(({ code }) => code ?? -1).finally(() => clearTimeout(limit));
   return {
     get output() {
-      return output;
+      return `${run.stdout}${run.stderr}${late}`;
     },
     ended,
-    waitFor(pattern) {
-      const found = Promise.withResolvers<RegExpExecArray>();
-      const look = () => {
-        const match = pattern.exec(stripVTControlCharacters(output));
-        if (match !== null) found.resolve(match);
-      };
-      const lose = () => {
-        look();
-        found.reject(new Error(`The block ended before ${pattern} was printed:\n${output}`));
-      };
-      heard.addEventListener('output', look);
-      heard.addEventListener('end', lose);
-      look();
-      return found.promise;
-    },
+    waitFor,
     keep() {
       clearTimeout(limit);
     },

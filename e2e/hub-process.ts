@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import type { ProcessEnd, StartedProcess } from '../scripts/process/start-process.ts';
 import { databaseSettings } from './hub-database.ts';
-import { type NodeProcess, type ProcessEnd, projectRoot, startNode } from './node-process.ts';
+import { projectRoot, startNode } from './node-process.ts';
 
 /** The script that `npm start` runs once everything is installed. */
 export const hubScript = join(projectRoot, 'scripts/start.ts');
@@ -12,7 +13,7 @@ export interface HubProcess {
   /** The one-time link for the first owner; null when the hub has people. */
   readonly firstOwnerUrl: string | null;
   readonly child: ChildProcess;
-  readonly process: NodeProcess;
+  readonly process: StartedProcess;
   /** SIGTERM, and how it ended. May be called again. */
   stop(): Promise<ProcessEnd>;
   /** SIGKILL, and its end. */

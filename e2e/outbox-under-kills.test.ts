@@ -10,11 +10,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { findFreePort } from '@signalbox/local-postgres';
 import { ApiError, createClient } from '@signalbox/sdk';
+import type { StartedProcess } from '../scripts/process/start-process.ts';
 import { configFlag, createMachine, runJson } from './cli-process.ts';
 import { makeClone } from './git-clone.ts';
 import { configOf, moveOutbox, readDatabase } from './hub-database.ts';
 import { startHubProcess } from './hub-process.ts';
-import { type NodeProcess, projectRoot } from './node-process.ts';
+import { projectRoot } from './node-process.ts';
 import { callConsole, makeOwner, owner } from './person.ts';
 import { makeTempDir } from './temp-dir.ts';
 import { processesOf } from './tools/acp-bench.ts';
@@ -133,7 +134,7 @@ async function startScene(t: TestContext, receiver: Receiver) {
   const { repo } = await runJson<{ repo: { repoId: string } }>(machine, ['repo', 'link', clone]);
   const tool = `'${process.execPath}' '${join(projectRoot, 'e2e/waiting-tool.ts')}'`;
   const settings = configFlag(folder, { jobs: JOBS_AT_A_TIME, lease: LEASE });
-  async function startAgent(): Promise<NodeProcess> {
+  async function startAgent(): Promise<StartedProcess> {
     const started = machine.start(['agent', 'start', '--json', '--tool', tool, ...settings]);
     await started.waitFor(/"type":"online"/);
     return started;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { createWorkspaceByAdmin, inviteMemberByAdmin } from '@signalbox/hub';
 import type { Browser } from 'playwright-core';
+import { endProcesses, listProcesses } from '../scripts/process/start-process.ts';
 import { browserMissing, launchBrowser } from './browser.ts';
 import { configOf, dropDatabases } from './hub-database.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
-import { endProcesses, listProcesses } from './node-process.ts';
 import { callConsole, owner, type SignedIn } from './person.ts';
 
 /*

@@ -10,9 +10,8 @@ const root = join(import.meta.dirname, '..');
 try {
   const options = readTestOptions(process.argv.slice(2), process.env);
   const files = chooseTests(root, options, (text) => process.stdout.write(`${text}\n`));
-  const waiting = files.waiting.filter((file) => file.startsWith('e2e/'));
-  if (waiting.some((file) => file.startsWith('e2e/tools/'))) installCodingTools();
-  const scenarios = { computing: [], waiting, console: [] };
+  const scenarios = files.filter((file) => file.startsWith('e2e/'));
+  if (scenarios.some((file) => file.startsWith('e2e/tools/'))) installCodingTools();
   process.exitCode = (await runTests(root, scenarios, options)) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof Error)) throw error;

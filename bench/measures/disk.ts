@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../bench.ts';
-import { describeError } from '../child.ts';
 import type { Figure } from '../figure.ts';
 import { runLoad } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
+import { describeError } from '../project.ts';
 import { registerAgents, withHubs } from '../subjects/hub.ts';
 import { ask } from '../subjects/postgres.ts';
 import { type HubStore, titleOf } from '../subjects/store.ts';

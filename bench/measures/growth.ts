@@ -1,7 +1,6 @@
 import { endpoints } from '@signalbox/contract';
 import { createClient } from '@signalbox/sdk';
 import type { Bench } from '../bench.ts';
-import { describeError } from '../child.ts';
 import { type Contestant, runContest } from '../contest.ts';
 import { type Figure, formatCount, p50Of, ratiosOf, valuesOf } from '../figure.ts';
 import { Connection } from '../load/connection.ts';
@@ -9,6 +8,7 @@ import { formatPost, type LoadAgent, requireOk } from '../load/hub-calls.ts';
 import type { LoadSpec } from '../load/main.ts';
 import { runLoad } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
+import { describeError } from '../project.ts';
 import { baseUrlOf, type HubWorld, registerAgents, withHubs } from '../subjects/hub.ts';
 import { type SeedCounts, withSeededHub } from '../subjects/seed.ts';
 import { engines, titleOf } from '../subjects/store.ts';

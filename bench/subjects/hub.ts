@@ -3,12 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, createWorkspaceByAdmin, mintTokenByAdmin, readConfig } from '@signalbox/hub';
 import { createClient } from '@signalbox/sdk';
+import {
+  cleanEnvironment,
+  type StartedProcess,
+  startProcess,
+} from '../../scripts/process/start-process.ts';
 import type { Bench } from '../bench.ts';
-import { type Child, cleanEnvironment, describeError, projectRoot, startChild } from '../child.ts';
 import type { Target } from '../load/connection.ts';
 import type { LoadAgent } from '../load/hub-calls.ts';
 import type { Meters } from '../load-process.ts';
 import type { EngineName } from '../options.ts';
+import { describeError, projectRoot } from '../project.ts';
 import { type HubStore, withStore } from './store.ts';
 
 /** The script that `npm start` runs once everything is installed. */
@@ -28,7 +33,7 @@ export interface HubWorld {
   readonly workspaceId: string;
   readonly repoId: string;
   readonly tokens: readonly string[];
-  readonly hubs: readonly Child[];
+  readonly hubs: readonly StartedProcess[];
   readonly targets: readonly Target[];
   /** By meter name: `hub`, or `hub 1` and `hub 2`. */
   readonly meters: Meters;
@@ -57,8 +62,8 @@ export async function startHubs(
   store: HubStore,
   count = 1,
   options: HubProcess = {},
-): Promise<Child[]> {
-  const hubs: Child[] = [];
+): Promise<StartedProcess[]> {
+  const hubs: StartedProcess[] = [];
   try {
     for (let number = 0; number < count; number++) hubs.push(await startHub(store, options));
   } catch (error) {
@@ -71,20 +76,21 @@ export async function startHubs(
 async function startHub(
   store: HubStore,
   { isProbed = false, checkout = projectRoot, settings = {} }: HubProcess,
-): Promise<Child> {
+): Promise<StartedProcess> {
   const script = join(checkout, HUB_SCRIPT);
   const probe = isProbed ? ['--import', join(import.meta.dirname, 'hub-probe.ts')] : [];
   const flags = [...hubFlags, ...probe, ...profileFlags];
-  const hub = await startChild(process.execPath, [...flags, script], {
+  const hub = startProcess(process.execPath, [...flags, script], {
     cwd: checkout,
     stdio: ['ignore', 'pipe', 'pipe', ...(isProbed ? (['ipc'] as const) : [])],
-    env: cleanEnvironment({
+    env: {
+      ...cleanEnvironment(),
       // The same cache as `npm start`.
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/signalbox'),
       ...settingsOf(store),
       ...settings,
       SVC_PORT: '0',
-    }),
+    },
   });
   try {
     await hub.waitFor(/^Signalbox listens on \S+$/m);
@@ -97,13 +103,13 @@ async function startHub(
 }
 
 /** The address of a started hub. */
-export function targetOf(hub: Child): Target {
-  const url = /^Signalbox listens on (\S+)$/m.exec(hub.output())?.[1];
+export function targetOf(hub: StartedProcess): Target {
+  const url = /^Signalbox listens on (\S+)$/m.exec(hub.stdout)?.[1];
   const { hostname, port } = new URL(url ?? '');
   return { host: hostname, port: Number(port) };
 }
 
-export async function stopHubs(hubs: readonly Child[]): Promise<void> {
+export async function stopHubs(hubs: readonly StartedProcess[]): Promise<void> {
   await Promise.all(hubs.map((hub) => hub.stop()));
 }
 
@@ -142,8 +148,8 @@ export async function withHubs<T>(
 }
 
 /** The failure of a measure, with the last lines of the servers' own logs. */
-export function failureOf(cause: unknown, servers: readonly Child[]): Error {
-  const lines = servers.flatMap((server) => server.output().split('\n'));
+export function failureOf(cause: unknown, servers: readonly StartedProcess[]): Error {
+  const lines = servers.flatMap((server) => `${server.stdout}\n${server.stderr}`.split('\n'));
   const log = lines.filter((line) => line.startsWith('{')).slice(-LOG_LINES);
   return new Error([describeError(cause), ...log].join('\n'), { cause });
 }
@@ -152,8 +158,8 @@ export function failureOf(cause: unknown, servers: readonly Child[]): Error {
 export async function countStatements({ hubs }: HubWorld): Promise<number> {
   const [hub] = hubs;
   if (hub === undefined) throw new Error('a world must have a hub');
-  const answered = once(hub.process, 'message');
-  hub.process.send('count');
+  const answered = once(hub.child, 'message');
+  hub.child.send('count');
   const [count] = await answered;
   return Number(count);
 }

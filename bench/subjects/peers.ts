@@ -1,8 +1,12 @@
 // The servers that the hub is compared with.
 import { join } from 'node:path';
 import { createIdSource } from '@signalbox/contract';
+import {
+  cleanEnvironment,
+  type StartedProcess,
+  startProcess,
+} from '../../scripts/process/start-process.ts';
 import type { Bench } from '../bench.ts';
-import { type Child, cleanEnvironment, startChild } from '../child.ts';
 import type { Target } from '../load/connection.ts';
 import { type LoadAgent, prompt, type Queue } from '../load/hub-calls.ts';
 import type { SpanSpec } from '../load/span.ts';
@@ -18,12 +22,12 @@ interface HttpPeer extends Queue {
   readonly target: Target;
   /** One for each connection, with a token of its own. */
   readonly agents: readonly LoadAgent[];
-  readonly process: Child;
+  readonly process: StartedProcess;
 }
 
 /** Sends requests of an enqueue's size to a no-op server, from the same generator. */
 export async function measureNoOp(connections: number, span: SpanSpec): Promise<LoadResult> {
-  const server = await startServer([join(import.meta.dirname, 'no-op-server.ts')]);
+  const server = startServer([join(import.meta.dirname, 'no-op-server.ts')]);
   try {
     const [, url = ''] = await server.waitFor(/^listens on (\S+)$/m);
     const { hostname: host, port } = new URL(url);
@@ -79,7 +83,7 @@ async function startHttpPeer(
   const script = join(import.meta.dirname, 'http-peer/main.ts');
   const args = [library, address, workspaceId, `${connections}`];
   // The same flags of Node as the hub has.
-  const child = await startServer([...hubFlags, script, ...args]);
+  const child = startServer([...hubFlags, script, ...args]);
   try {
     const [, ready = ''] = await child.waitFor(/^ready (\{.*\})$/m);
     const { url, tokens } = JSON.parse(ready) as { url: string; tokens: string[] };
@@ -93,11 +97,9 @@ async function startHttpPeer(
   }
 }
 
-function startServer(args: readonly string[]): Promise<Child> {
-  return startChild(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: cleanEnvironment({ NODE_ENV: 'production' }),
-  });
+function startServer(args: readonly string[]): StartedProcess {
+  const env = { ...cleanEnvironment(), NODE_ENV: 'production' };
+  return startProcess(process.execPath, args, { env });
 }
 
 /** Passes a new Redis to an action and stops it afterwards. */

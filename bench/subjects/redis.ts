@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { findFreePort } from '@signalbox/local-postgres';
-import { type Child, startChild } from '../child.ts';
+import { type StartedProcess, startProcess } from '../../scripts/process/start-process.ts';
 
 export interface RedisServer {
   readonly port: number;
-  readonly child: Child;
+  readonly child: StartedProcess;
 }
 
 /** The version of the redis-server on the PATH; null if it is not installed. */
@@ -32,7 +32,7 @@ export async function startRedis(directory: string): Promise<RedisServer> {
     'maxmemory-policy': 'noeviction',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = await startChild('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = startProcess('redis-server', args);
   await child.waitFor(/Ready to accept connections/);
   return { port, child };
 }

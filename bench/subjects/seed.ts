@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { startProcess } from '../../scripts/process/start-process.ts';
 import type { Bench } from '../bench.ts';
-import { projectRoot, startChild } from '../child.ts';
 import type { EngineName } from '../options.ts';
+import { projectRoot } from '../project.ts';
 import {
   failureOf,
   type HubWorld,
@@ -72,13 +72,14 @@ async function seed(
 ): Promise<string> {
   const order = { dataDir, databaseUrl, workspaceId, repoId, agentId, ...counts };
   const script = join(projectRoot, 'packages/hub/test/support/seed-main.ts');
-  const child = await startChild(process.execPath, [script, JSON.stringify(order)], {
+  const child = startProcess(process.execPath, [script, JSON.stringify(order)], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  child.process.on('message', (line: string) => say(`    ${line}`));
-  const [code] = await once(child.process, 'close');
-  const jobId = /^job_\w+$/m.exec(child.output())?.[0];
-  if (code !== 0 || jobId === undefined) throw new Error(`the seeding failed:\n${child.output()}`);
+  child.child.on('message', (line: string) => say(`    ${line}`));
+  const { code } = await child.ended;
+  const jobId = /^job_\w+$/m.exec(child.stdout)?.[0];
+  if (code !== 0 || jobId === undefined)
+    throw new Error(`the seeding failed:\n${child.stdout}${child.stderr}`);
   // As would have happened over time.
   if (databaseUrl !== null) await ask(databaseUrl, 'VACUUM (ANALYZE)');
   return jobId;

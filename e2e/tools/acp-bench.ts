@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StartedProcess } from '../../scripts/process/start-process.ts';
 import { configFlag } from '../cli-process.ts';
-import type { NodeProcess } from '../node-process.ts';
 import { callConsole } from '../person.ts';
 import { type JobAnswer, logOf, startToolBench, type ToolBench } from './tool-bench.ts';
 import type { ToolName } from './tool-table.ts';
@@ -155,7 +155,7 @@ export async function startAcpBench(
   };
 }
 
-async function stop(agent: NodeProcess): Promise<void> {
+async function stop(agent: StartedProcess): Promise<void> {
   agent.child.kill('SIGTERM');
   await agent.ended;
 }

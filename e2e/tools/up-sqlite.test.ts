@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import type { StartedProcess } from '../../scripts/process/start-process.ts';
 import { browserMissing, launchBrowser, openVisit, type Visit } from '../browser.ts';
 import { createMachine } from '../cli-process.ts';
 import { git, makeClone } from '../git-clone.ts';
-import type { NodeProcess } from '../node-process.ts';
 import { makeTempDir } from '../temp-dir.ts';
 import { toolMissing } from './install-tool.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
@@ -25,7 +25,7 @@ describe('from a clone to a job done by the real Claude Code', {
   let browser: Browser;
   let visit: Visit;
   let page: Page;
-  let up: NodeProcess;
+  let up: StartedProcess;
 
   before(async () => {
     makeClone(clone, 'git@git.acme.example:acme/api.git');

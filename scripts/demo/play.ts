@@ -63,7 +63,7 @@ export async function playDemo(demo: Demo): Promise<void> {
   const owner =
     team === null
       ? await step('The first owner opens the one-time link', async () => {
-          const firstOwnerUrl = await hub.waitForFirstOwnerUrl();
+          const [, firstOwnerUrl = ''] = await hub.process.waitFor(/(http:\S+#token=\S+)\s/);
           return await makeOwner({ url: hub.url, firstOwnerUrl }, workspaceSlug);
         })
       : await enterTeam(team, hub.url);
@@ -124,11 +124,11 @@ function writeConfig({ options, directory }: Demo): string {
 async function logIn(processes: Processes, url: string, owner: Owner): Promise<void> {
   const args = ['login', '--no-browser', '--workspace', workspaceSlug, '--url', url];
   const login = processes.start(args);
-  const [userCode] = await login.waitFor(/\b[B-Z]{4}-[B-Z]{4}\b/);
-  const [deviceId] = await login.waitFor(/dev_[0-9a-z]+/);
+  const [, userCode = ''] = await login.waitFor(/\b([B-Z]{4}-[B-Z]{4})\s/);
+  const [, deviceId = ''] = await login.waitFor(/(dev_[0-9a-z]+)\s/);
   await approveDevice(owner, { deviceId, userCode });
-  const { exitCode, errorOutput } = await login.ended;
-  if (exitCode !== 0) throw new Error(`signalbox login failed.\n${errorOutput.trim()}`);
+  const { code } = await login.ended;
+  if (code !== 0) throw new Error(`signalbox login failed.\n${login.stderr.trim()}`);
 }
 
 /** Compares the job in the hub with the clone. Returns the commit. */
@@ -166,14 +166,11 @@ async function keepOpen(
   say('            signs you in, once; later or elsewhere:');
   say(`  Address   ${baseUrl}\n  E-mail    ${owner.email}\n  Password  ${owner.password}\n`);
   say(options.keep ? 'Ctrl-C ends the hub.' : 'Ctrl-C ends the hub and deletes everything.');
-  try {
-    await Promise.race([hub.ended, failure.promise]);
-  } catch (error) {
+  signal.addEventListener('abort', () => say('\nEnding the hub …'));
+  await Promise.race([hub.process.ended, failure.promise]).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    say('\nEnding the hub …');
-    return;
-  }
-  throw new Error('The hub ended although no signal was sent.');
+  });
+  if (!signal.aborted) throw new Error('The hub ended although no signal was sent.');
 }
 
 export function git(folder: string, ...args: string[]): string {

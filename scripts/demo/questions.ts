@@ -5,8 +5,9 @@ import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JobEvent, ListedUncertainty } from '@signalbox/contract';
 import type { Browser, Locator, Page } from 'playwright-core';
+import type { StartedProcess } from '../process/start-process.ts';
 import type { Owner } from './owner.ts';
-import type { CommandRun, Processes, RunningHub } from './processes.ts';
+import type { Processes, RunningHub } from './processes.ts';
 import { secondsOf, secondsSince, type Terminal } from './terminal.ts';
 
 /** A system with one job that waits for its agent. */
@@ -54,8 +55,8 @@ export async function playQuestion(asking: Asking): Promise<string[]> {
   const resumed = secondsSince(killedMs);
   await step('A person answers on a phone', () => answerOnPhone(asking, question));
   await step('The tool continues', async () => {
-    const { exitCode, errorOutput } = await second.ended;
-    if (exitCode !== 0) throw new Error(`The agent exited with ${exitCode}.\n${errorOutput}`);
+    const { code } = await second.ended;
+    if (code !== 0) throw new Error(`The agent exited with ${code}.\n${second.stderr}`);
   });
   const proof = await readProof(asking);
   const [answer] = proof.answers;
@@ -99,20 +100,24 @@ async function look<T>(signal: AbortSignal, find: () => Promise<T | undefined>):
   }
 }
 
-function unlessEnded<T>(agent: CommandRun, found: Promise<T>): Promise<T> {
-  const ended = agent.ended.then(({ exitCode, output, errorOutput }) => {
-    throw new Error(`The agent ended before, with ${exitCode}.\n${output}\n${errorOutput}`);
+function unlessEnded<T>(agent: StartedProcess, found: Promise<T>): Promise<T> {
+  const ended = agent.ended.then(({ code }) => {
+    throw new Error(`The agent ended before, with ${code}.\n${agent.stdout}\n${agent.stderr}`);
   });
   return Promise.race([found, ended]);
 }
 
 /** Kills the tool with all that it started, the agent and the hub, and waits until none is left. */
-async function killAll(terminal: Terminal, hub: RunningHub, agent: CommandRun): Promise<void> {
+async function killAll(terminal: Terminal, hub: RunningHub, agent: StartedProcess): Promise<void> {
   const ofTool = descendantsOf(agent.pid).map(({ pid, name }) => ({ pid, what: `tool: ${name}` }));
-  const victims = [...ofTool, { pid: agent.pid, what: 'agent' }, { pid: hub.pid, what: 'hub' }];
+  const victims = [
+    ...ofTool,
+    { pid: agent.pid, what: 'agent' },
+    { pid: hub.process.pid, what: 'hub' },
+  ];
   // All in one turn: none has the time to store anything, or to notice that another one is gone.
   const killed = victims.filter(({ pid }) => kill(pid));
-  await Promise.all([hub.ended, agent.ended]);
+  await Promise.all([hub.process.ended, agent.ended]);
   for (const { pid, what } of killed) terminal.sayOutput(`kill -9 ${pid}  ${what}`);
   const pids = victims.map(({ pid }) => pid);
   await look(new AbortController().signal, async () =>

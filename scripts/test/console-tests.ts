@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type FileReport, failureOf, type TestResult } from './file-report.ts';
+import { endLeftovers, makeMark } from './marked-processes.ts';
 
 /** The parts of Vitest's JSON report that are used. */
 interface VitestReport {
@@ -37,7 +38,9 @@ export async function runConsoleTests(
   const paths = files.map((file) => join(root, file));
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reportFile = join(root, `node_modules/.cache/vitest-${process.pid}.json`);
-  const options = { cwd: join(root, 'packages/console'), timeout: limitMs };
+  const mark = makeMark();
+  const env = { ...process.env, ...mark };
+  const options = { cwd: join(root, 'packages/console'), env, timeout: limitMs };
   const limits = { ...options, killSignal: 'SIGKILL', maxBuffer: outputBytesMax } as const;
   const { stdout, stderr, message } = await promisify(execFile)(
     process.execPath,
@@ -47,6 +50,7 @@ export async function runConsoleTests(
     (output) => ({ ...output, message: null }),
     (error: Error & { stdout: string; stderr: string }) => error,
   );
+  await endLeftovers(mark);
   const file = 'packages/console (Vitest)';
   const output = `${stdout}\n${stderr}`;
   if (!existsSync(reportFile)) return failureOf(file, `has no report:\n${output}`);

@@ -1,18 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listChildren } from './processor-time.ts';
 
 /**
  * A variable in the environment of a process, which its descendants inherit. On Linux it finds
- * those that left its group, as every command started by an agent does. The mark is in the name, so
- * that a nested run adds a second one instead of replacing the first.
+ * those that left its group, as every command started by an agent does, and whose parent has ended.
+ * The mark is in the name, so that a nested run adds a second one instead of replacing the first.
  */
 const prefix = 'SIGNALBOX_TEST_MARK_';
 /** How long processes that a test file started (a browser, a hub) may take to end after it. */
 const graceMs = 3_000;
 
+/** Of the processes that run, so that an interrupted run ends all of them. */
+const marks = new Set<NodeJS.ProcessEnv>();
+
 export function makeMark(): NodeJS.ProcessEnv {
-  return { [`${prefix}${randomUUID().replaceAll('-', '')}`]: '1' };
+  const mark = { [`${prefix}${randomUUID().replaceAll('-', '')}`]: '1' };
+  marks.add(mark);
+  return mark;
+}
+
+/** Ends every process of the run when this one is interrupted. */
+export function endMarkedOnSignal(): void {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
+    process.once(signal, () => {
+      for (const mark of marks) endMarked(mark);
+      process.stdout.write(`\nended by ${signal}\n`);
+      process.exit(code);
+    });
+  }
 }
 
 /** Kills the processes that have a mark of this environment, and their descendants. Linux only. */
@@ -26,20 +43,30 @@ export function endMarked(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** The same, once they have had the time to end. */
-export async function endLeftovers(env: NodeJS.ProcessEnv): Promise<void> {
+/** The same, once they have had the time to end. The mark is not used again. */
+export async function endLeftovers(mark: NodeJS.ProcessEnv): Promise<void> {
   const deadlineMs = performance.now() + graceMs;
-  while (listMarked(env).length > 0 && performance.now() < deadlineMs) await wait(20);
-  endMarked(env);
+  while (listMarked(mark).length > 0 && performance.now() < deadlineMs) await wait(20);
+  endMarked(mark);
+  marks.delete(mark);
 }
 
-/** Lists the running processes with the last mark; this one comes last. */
+/**
+ * Lists the running processes with the last mark, and their descendants, which may have been
+ * started with another environment; this one comes last.
+ */
 function listMarked(env: NodeJS.ProcessEnv): number[] {
   const mark = Object.keys(env).findLast((name) => name.startsWith(prefix));
   if (process.platform !== 'linux' || mark === undefined) return [];
-  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasMark(name, mark));
-  const others = found.map(Number).filter((id) => id !== process.pid);
-  return others.length === found.length ? others : [...others, process.pid];
+  const marked = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasMark(name, mark));
+  const found = new Set<number>();
+  const add = (id: string) => {
+    found.add(Number(id));
+    for (const child of listChildren(id)) if (!found.has(Number(child))) add(child);
+  };
+  for (const id of marked) add(id);
+  const own = found.delete(process.pid) ? [process.pid] : [];
+  return [...found, ...own];
 }
 
 function hasMark(id: string, mark: string): boolean {

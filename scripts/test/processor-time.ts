@@ -24,7 +24,7 @@ function readTicks(id: number | string): number | null {
 }
 
 /** Each thread has children of its own. */
-function listChildren(id: number | string): string[] {
+export function listChildren(id: number | string): string[] {
   try {
     return readdirSync(`/proc/${id}/task`).flatMap((thread) => {
       const children = readProc(`${id}/task/${thread}/children`) ?? '';

@@ -17,8 +17,6 @@ export interface Batch {
 
 type Ended = EventData.TestPass | EventData.TestFail;
 
-/** The environments of the running processes, so that an interrupted run ends all of them. */
-const running = new Set<NodeJS.ProcessEnv>();
 /** Characters kept of the output of one file. */
 const outputMaxChars = 64_000;
 
@@ -45,11 +43,11 @@ export async function runBatch(
 async function runProcess(root: string, batch: Batch, limitMs: number, log: BatchLog) {
   const { files, place } = batch;
   const paths = [place, ...files].map((file) => (file === undefined ? '' : join(root, file)));
-  const env = { ...environmentOf(batch), ...makeMark() };
-  running.add(env);
+  const mark = makeMark();
+  const env = { ...environmentOf(batch), ...mark };
   const limit = setTimeout(() => {
     log.fail(`ended after ${limitMs / 1_000} s without a result`);
-    endMarked(env);
+    endMarked(mark);
   }, limitMs);
   const host = join(import.meta.dirname, 'test-host.ts');
   const events = run({ files: [host], argv: paths, cwd: root, env, isolation: 'process' });
@@ -64,24 +62,12 @@ async function runProcess(root: string, batch: Batch, limitMs: number, log: Batc
     }
   }
   clearTimeout(limit);
-  await endLeftovers(env);
-  running.delete(env);
+  await endLeftovers(mark);
 }
 
 function environmentOf({ engine, place }: Batch): NodeJS.ProcessEnv {
   const chosen = engine === undefined ? {} : { SIGNALBOX_TEST_ENGINE: engine };
   return { ...process.env, ...chosen, ...(place && { SIGNALBOX_TEST_PLACE: place }) };
-}
-
-/** Ends every process of the run when this one is interrupted. */
-export function endBatchesOnSignal(): void {
-  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
-    process.once(signal, () => {
-      for (const env of running) endMarked(env);
-      process.stdout.write(`\nended by ${signal}\n`);
-      process.exit(code);
-    });
-  }
 }
 
 /** The counts of node:test, which the reports have as well. */

@@ -1,38 +1,28 @@
 import { listFiles } from '../check/source-files.ts';
 
-/** The tests of the project by how they are run. */
-export interface TestFiles {
-  /** node:test, inside their process: they need a processor all the time. */
-  readonly computing: readonly string[];
-  /** node:test, with processes of their own (browsers, commands, hubs), for which they wait. */
-  readonly waiting: readonly string[];
-  /** Component tests of the console, for Vitest. */
-  readonly console: readonly string[];
-}
+/**
+ * How a test file is run. `console`: by Vitest, as it draws components. `computing`: in its own
+ * process, for which it needs a processor all the time. `waiting`: with processes of its own
+ * (browsers, commands, hubs), for which it waits.
+ */
+export type TestKind = 'computing' | 'waiting' | 'console';
+
+/** The longest first: at the end of a run, nothing else would run meanwhile. */
+const folders = ['e2e/tools', 'e2e', 'packages', 'scripts', 'bench/test'];
 
 /** Folders whose tests start processes. */
 const startsProcesses =
   /^(e2e|bench|packages\/(agent|cli|local-postgres)|scripts\/(build|demo|test))\//;
 
+export function kindOf(file: string): TestKind {
+  if (file.startsWith('packages/console/')) return 'console';
+  return startsProcesses.test(file) ? 'waiting' : 'computing';
+}
+
 /** Lists the test files whose path contains one of `filters`; all files without filters. */
-export function findTestFiles(root: string, filters: readonly string[]): TestFiles {
-  const chosen = (folder: string, endings: string[]) =>
-    listFiles(root, folder, endings).filter(
-      (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
-    );
-  const packages = chosen('packages', ['.test.ts', '.test.tsx']);
-  const console = packages.filter((file) => file.startsWith('packages/console/'));
-  const others = [
-    // First, because they are the longest.
-    ...chosen('e2e', ['.test.ts']),
-    // Some of them wait for a minute: at the end of a run, nothing else would run meanwhile.
-    ...chosen('scripts', ['.test.ts']),
-    ...packages.filter((file) => !console.includes(file)),
-    ...chosen('bench/test', ['.test.ts']),
-  ];
-  return {
-    computing: others.filter((file) => !startsProcesses.test(file)),
-    waiting: others.filter((file) => startsProcesses.test(file)),
-    console,
-  };
+export function findTestFiles(root: string, filters: readonly string[]): string[] {
+  const files = folders.flatMap((folder) => listFiles(root, folder, ['.test.ts', '.test.tsx']));
+  return [...new Set(files)].filter(
+    (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
+  );
 }

@@ -6,10 +6,11 @@ import { runConsoleTests } from './console-tests.ts';
 import { describeEngines, findEngineFiles } from './engines.ts';
 import { useFastFiles } from './fast-files.ts';
 import { type FileReport, failureOf } from './file-report.ts';
+import { endMarkedOnSignal } from './marked-processes.ts';
 import { bundleProcesses } from './process-bundle.ts';
 import { readProcessorMs } from './processor-time.ts';
-import { type Batch, endBatchesOnSignal, runBatch } from './run-batch.ts';
-import type { TestFiles } from './test-files.ts';
+import { type Batch, runBatch } from './run-batch.ts';
+import { kindOf, type TestKind } from './test-files.ts';
 import type { TestOptions } from './test-options.ts';
 import { findPlace } from './test-place.ts';
 import { countResults, describeReport, describeRun, forbidSkips } from './test-summary.ts';
@@ -20,24 +21,25 @@ const fileLimitMs = 1_200_000;
 const bundledFilesMin = 4;
 /**
  * Loading the hub, and running code that is not compiled yet, costs a process the processor time of
- * two or three files. More files in one would leave the others of a run without work at its end.
+ * two or three files. More files in one would leave the others of a run without work at its end, so
+ * files that wait, and take longer, are fewer.
  */
-const batchFilesMax = 12;
+const batchFilesMax = { computing: 12, waiting: 5 };
 /** More failed files than these are no matter of a busy machine. */
 const repeatedFilesMax = 20;
 
 /**
- * The tests whose files share processes. Their work is inside the process, so that most of the time
- * of a short file went into loading and compiling the hub. Files elsewhere start processes of their
- * own, or change the environment.
+ * The tests whose files share processes. Elsewhere, modules that several files import have hooks,
+ * which would run for the first file only.
  */
-const sharing = /^packages\/(contract|hub|sdk)\/|^scripts\/check\//;
+const sharing = /^packages\/(contract|hub|sdk|agent|cli)\/|^scripts\/check\//;
 
 /** Demos at once would each build it. */
-const needsConsole = /^(e2e|scripts\/(build|demo))\//;
+const needsConsole = /^(e2e|packages\/console|scripts\/(build|demo))\//;
 
 /** Runs a part of the tests, and reports each of its files. */
 type Run = (add: (report: FileReport) => void) => Promise<void>;
+type NodeKind = keyof typeof batchFilesMax;
 
 /**
  * Runs the files, prints progress and the summary, and answers whether all is well. The last line
@@ -45,11 +47,11 @@ type Run = (add: (report: FileReport) => void) => Promise<void>;
  */
 export async function runTests(
   root: string,
-  files: TestFiles,
+  files: readonly string[],
   options: TestOptions,
 ): Promise<boolean> {
   const startMs = performance.now();
-  endBatchesOnSignal();
+  endMarkedOnSignal();
   prepareEnvironment(root);
   const reports: FileReport[] = [];
   const judge = (report: FileReport) => {
@@ -58,44 +60,46 @@ export async function runTests(
     return judged;
   };
   const add = (report: FileReport) => void reports.push(judge(report));
+  const filesOf = (kind: TestKind) => files.filter((file) => kindOf(file) === kind);
+  const ofConsole = filesOf('console');
   // A page can only be tested as built; what runs on Node alone does not wait for the build.
-  if (files.console.length > 0 || files.waiting.some((file) => needsConsole.test(file))) {
+  if (files.some((file) => needsConsole.test(file))) {
     await attempt(add, 'packages/console (build)', () => buildConsole(root, say));
   }
-  const onEngines = findEngineFiles(root, [...files.computing, ...files.waiting]);
+  const onEngines = findEngineFiles(root, files);
   const needsPostgres = onEngines.size > 0 && options.engines.includes('postgres');
   const server = needsPostgres ? await startServer(add) : undefined;
-  if (files.waiting.length >= bundledFilesMin) {
+  if (filesOf('waiting').length >= bundledFilesMin) {
     const option = await attempt(add, 'scripts/test (bundle)', () => bundleProcesses(root));
     if (option !== undefined) addNodeOption(option);
   }
   // After the server's start: a server that is killed could leave its files in memory for good.
   useFastFiles();
-  const fileCount = files.computing.length + files.console.length + files.waiting.length;
-  say(`Running ${fileCount} test files, ${options.concurrency} at once.`);
-  const batchesOf = (chosen: readonly string[]) => makeBatches(root, chosen, options, onEngines);
+  say(`Running ${files.length} test files, ${options.concurrency} at once.`);
+  const batchesOf = (kind: NodeKind) =>
+    makeBatches(root, { files: filesOf(kind), max: batchFilesMax[kind] }, options, onEngines);
   const runOf =
     (batch: Batch): Run =>
     (report) =>
       runBatch(root, batch, fileLimitMs, report);
   const console: Run = async (report) => {
-    report(await runConsoleTests(root, files.console, fileLimitMs));
+    report(await runConsoleTests(root, ofConsole, fileLimitMs));
   };
-  const computing = batchesOf(files.computing).map(runOf);
+  const computing = batchesOf('computing').map(runOf);
   // First, because it is the longest: all component tests are one run.
-  if (files.console.length > 0) computing.unshift(console);
-  const waiting = batchesOf(files.waiting).map(runOf);
+  if (ofConsole.length > 0) computing.unshift(console);
+  const waiting = batchesOf('waiting').map(runOf);
   await runInLanes({ computing, waiting }, options.concurrency, add);
   const unsteady = options.repeatFailed ? await repeatFailed(root, reports, runOf, judge) : [];
   await server?.stop();
-  if (fileCount === 0) say('No test file was found.');
+  if (files.length === 0) say('No test file was found.');
   const durationMs = performance.now() - startMs;
   const processorMs = readProcessorMs(process.pid) ?? 0;
   const engineNote = describeEngines(onEngines, options.engines);
   say(describeRun(reports, { durationMs, processorMs, engineNote, unsteady }));
   const { passed, failed, skipped } = countResults(reports);
   // Changes that no test depends on are no failure; a filter that finds no test is a wrong one.
-  const isEmptyFine = options.changedSince !== undefined && fileCount === 0;
+  const isEmptyFine = options.changedSince !== undefined && files.length === 0;
   return failed === 0 && (passed + skipped > 0 || isEmptyFine);
 }
 
@@ -116,7 +120,7 @@ function prepareEnvironment(root: string): void {
 /** A file whose tests use the database is run once for each of the chosen engines. */
 function makeBatches(
   root: string,
-  files: readonly string[],
+  { files, max }: { files: readonly string[]; max: number },
   options: TestOptions,
   onEngines: ReturnType<typeof findEngineFiles>,
 ): Batch[] {
@@ -130,29 +134,30 @@ function makeBatches(
         batches.push({ files: [file], engine });
         continue;
       }
-      // Files of a place share one process, because it takes long to start.
       const key = `${place} ${engine}`;
       const batch = shared.get(key) ?? { files: [], engine, place };
-      if (batch.files.length === 0) batches.unshift(batch);
+      // Files of a place share one process, because it takes long to start; so it must start first.
+      if (batch.files.length === 0) batches[place === undefined ? 'push' : 'unshift'](batch);
       batch.files.push(file);
       shared.set(key, batch);
-      if (place === undefined && batch.files.length >= batchFilesMax) shared.delete(key);
+      if (place === undefined && batch.files.length >= max) shared.delete(key);
     }
   }
   return batches;
 }
 
 /**
- * Runs several at once. Half of the lanes run computing files and half waiting ones, so that the
- * processors are busy and not overloaded; a lane whose queue is empty helps the others.
+ * Runs several at once. A third of the lanes run computing files and the others waiting ones, so
+ * that both take the whole run and the processors are always busy; a lane whose queue is empty
+ * helps the others.
  */
 async function runInLanes(
-  { computing, waiting }: Record<'computing' | 'waiting', Run[]>,
+  { computing, waiting }: Record<NodeKind, Run[]>,
   laneCount: number,
   add: (report: FileReport) => void,
 ): Promise<void> {
   const lanes = Array.from({ length: laneCount }, async (_, number) => {
-    const [own, other] = number % 2 === 0 ? [computing, waiting] : [waiting, computing];
+    const [own, other] = number % 3 === 0 ? [computing, waiting] : [waiting, computing];
     for (let run = own.shift() ?? other.shift(); run; run = own.shift() ?? other.shift()) {
       await run(add);
     }

@@ -331,7 +331,7 @@ function testWords() {
   });
 }
 
-/** Every attack, by a tool that the agent runs in one way. */
+/** The attacks, by a tool that the agent runs in one way. */
 export function testHostileTool(way: Way): void {
   describe(way, () => {
     before(async () => {
@@ -341,15 +341,18 @@ export function testHostileTool(way: Way): void {
     testBroken();
     testWrongFiles();
     testFiles();
-    testCalls();
     testWords();
-    test('has tried every attack', () => {
-      const all = Object.keys(attacks);
-      assert.deepEqual(
-        all.filter((name) => !arena.tried.has(name as Attack)),
-        [],
-      );
-    });
+    // The hub knows of a call by the token of a job only that it has the token.
+    if (way === 'a command') {
+      testCalls();
+      test('has tried every attack', () => {
+        const all = Object.keys(attacks);
+        assert.deepEqual(
+          all.filter((name) => !arena.tried.has(name as Attack)),
+          [],
+        );
+      });
+    }
     test('leaves an agent that SIGTERM ends', async () => {
       arena.agent.child.kill('SIGTERM');
       const { exitCode, stderr } = await arena.agent.ended;

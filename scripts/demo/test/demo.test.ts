@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jobStatuses } from '@signalbox/contract';
 import { browserMissing } from '../../../e2e/browser.ts';
+import { startProcess } from '../../process/start-process.ts';
 import { linkTokenOf, openConsole } from '../owner.ts';
 
 const script = join(import.meta.dirname, '../../demo.ts');
@@ -44,28 +44,17 @@ function startDemoIn(t: TestContext, more: NodeJS.ProcessEnv, ...args: string[])
   const repository = makeRepository(directory);
   const temporary = mkdtempSync(join(directory, 'temporary-'));
   const env = { ...process.env, TMPDIR: temporary, NO_COLOR: '1', ...more };
-  const demo = spawn(process.execPath, [script, '--repo', repository, ...args], { env });
-  let output = '';
-  const printed = new EventTarget();
-  for (const stream of [demo.stdout, demo.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      printed.dispatchEvent(new Event('output'));
-    });
-  }
-  const exited = once(demo, 'exit').then(([exitCode]) => ({ exitCode, output }));
+  const demo = startProcess(process.execPath, [script, '--repo', repository, ...args], { env });
+  const exited = demo.ended.then(({ code }) => ({
+    exitCode: code,
+    output: `${demo.stdout}${demo.stderr}`,
+  }));
   t.after(async () => {
     // Without effect unless the test has failed.
-    demo.kill('SIGTERM');
-    await exited;
+    await demo.stop();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
-  const waitFor = async (text: string): Promise<string> => {
-    const lost = exited.then(() => assert.fail(`ended before it printed ${text}:\n${output}`));
-    while (!output.includes(text)) await Promise.race([once(printed, 'output'), lost]);
-    return output;
-  };
-  return { demo, repository, temporary, exited, waitFor };
+  return { demo, repository, temporary, exited, waitFor: demo.waitFor };
 }
 
 /** Looks again and again, and gives up after some time, so that a test that fails also ends. */
@@ -99,9 +88,9 @@ test('a folder that is no repository is refused before anything starts', async (
 
 test('a demo whose terminal is closed ends what it started', async (t) => {
   const { demo, exited, waitFor, temporary } = startDemo(t);
-  await waitFor('A hub starts');
-  for (const stream of [demo.stdout, demo.stderr]) stream.destroy();
-  demo.kill('SIGHUP');
+  await waitFor(/A hub starts/);
+  for (const stream of [demo.child.stdout, demo.child.stderr]) stream?.destroy();
+  demo.child.kill('SIGHUP');
   assert.equal((await exited).exitCode, 129);
   assert.deepEqual(readdirSync(temporary), []);
 });
@@ -123,7 +112,7 @@ test('a question outlives tool, agent and hub, and is answered on a phone', {
 test('without Chromium, the question waits for the person', async (t) => {
   const none = { SIGNALBOX_TEST_CHROMIUM: '/missing' };
   const { exited, waitFor } = startDemoIn(t, none, '--questions');
-  const [, link = ''] = /(http\S+#token=\S+)\n/.exec(await waitFor('/sign-in-link#token=')) ?? [];
+  const [, link = ''] = await waitFor(/(http\S+\/sign-in-link#token=\S+)\n/);
   const console = openConsole(new URL(link).origin);
   const { workspaces } = await console.session.signInByLink({ linkToken: linkTokenOf(link) });
   const workspaceId = workspaces[0]?.workspaceId ?? '';
@@ -138,8 +127,7 @@ test('without Chromium, the question waits for the person', async (t) => {
 
 test('a demo that is kept open shows jobs in every state, lives, and ends by SIGINT', async (t) => {
   const { demo, exited, waitFor, temporary } = startDemo(t, '--keep-open');
-  const shown = await waitFor('Ctrl-C ends the hub');
-  const [, link = ''] = /Console +(http:\S+)/.exec(shown) ?? [];
+  const [, link = ''] = await waitFor(/Console +(http:\S+)[\s\S]*Ctrl-C ends the hub/);
   const url = new URL(link).origin;
   const console = openConsole(url);
   const { workspaces } = await console.session.signInByLink({ linkToken: linkTokenOf(link) });
@@ -183,7 +171,7 @@ test('a demo that is kept open shows jobs in every state, lives, and ends by SIG
     return job.status === 'running';
   });
 
-  demo.kill('SIGINT');
+  demo.child.kill('SIGINT');
   const { exitCode, output } = await exited;
   assert.equal(exitCode, 0, output);
   assert.match(output, /Everything is deleted\.\n$/);

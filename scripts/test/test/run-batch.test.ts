@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -11,8 +20,8 @@ const enoughMs = 60_000;
 /** For files that hang on purpose; long enough for Node to start on a busy machine. */
 const hangMs = 10_000;
 
-/** Runs files with these bodies in a batch; in another process, because test runs do not nest. */
-async function runFiles(t: TestContext, bodies: readonly string[], limitMs = enoughMs, place = '') {
+/** Makes a project of files with these bodies. */
+function makeFiles(t: TestContext, bodies: readonly string[]) {
   const root = mkdtempSync(join(tmpdir(), 'signalbox-batch-'));
   t.after(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, 'tests'));
@@ -21,6 +30,15 @@ async function runFiles(t: TestContext, bodies: readonly string[], limitMs = eno
     writeFileSync(join(root, file), `import { describe, test } from 'node:test';\n${body}`);
     return file;
   });
+  return { root, files };
+}
+
+/** In another process, because test runs do not nest. */
+const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
+
+/** Runs files with these bodies in a batch. */
+async function runFiles(t: TestContext, bodies: readonly string[], limitMs = enoughMs, place = '') {
+  const { root, files } = makeFiles(t, bodies);
   const batch: object = place === '' ? { files } : { files, place: 'place.ts' };
   if (place !== '') writeFileSync(join(root, 'place.ts'), place);
   const call = `
@@ -28,7 +46,6 @@ async function runFiles(t: TestContext, bodies: readonly string[], limitMs = eno
     const [root, batch, limitMs] = JSON.parse(process.argv[2]);
     await runBatch(root, batch, limitMs, (report) => console.log(JSON.stringify(report)));`;
   writeFileSync(join(root, 'call.mjs'), call);
-  const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const args = [join(root, 'call.mjs'), JSON.stringify([root, batch, limitMs])];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   const reports = stdout
@@ -45,6 +62,23 @@ function describeOutcomes({ results }: FileReport): string[] {
 }
 
 const hangs = "test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));";
+
+/** It starts a process that leaves its group and has another environment. */
+const startsAndHangs = `import { spawn } from 'node:child_process';
+  import { renameSync, writeFileSync } from 'node:fs';
+  process.on('SIGTERM', () => {});
+  const idle = ['-e', 'setInterval(() => {}, 1000)'];
+  const child = spawn(process.execPath, idle, { stdio: 'ignore', detached: true, env: {} });
+  const file = import.meta.dirname + '/id';
+  writeFileSync(file + '.new', String(child.pid));
+  renameSync(file + '.new', file);
+  describe('a suite', () => { ${hangs} });`;
+
+function assertEnded(root: string): void {
+  if (process.platform !== 'linux') return;
+  // A dead process stays listed until the process that inherited it collects it.
+  assert.match(readStat(readFileSync(join(root, 'tests/id'), 'utf8')), /^$|\) Z /);
+}
 
 describe('a batch', { concurrency: true }, () => {
   test('counts passes, failures, skips and todos with full names and reasons', async (t) => {
@@ -108,16 +142,7 @@ describe('a batch', { concurrency: true }, () => {
   });
 
   test('ends a file that hangs, with what it started, and runs the next', async (t) => {
-    const bodies = [
-      `import { spawn } from 'node:child_process';
-      import { writeFileSync } from 'node:fs';
-      process.on('SIGTERM', () => {});
-      const idle = ['-e', 'setInterval(() => {}, 1000)'];
-      const child = spawn(process.execPath, idle, { stdio: 'ignore', detached: true });
-      writeFileSync(import.meta.dirname + '/id', String(child.pid));
-      describe('a suite', () => { ${hangs} });`,
-      "test('runs', () => {});",
-    ];
+    const bodies = [startsAndHangs, "test('runs', () => {});"];
     const { root, outcomes } = await runFiles(t, bodies, hangMs);
     const [hung = [], next] = outcomes;
     assert.deepEqual(hung, [
@@ -125,10 +150,25 @@ describe('a batch', { concurrency: true }, () => {
       'failed (the file) | the process ended before the tests did; running: a suite › hangs',
     ]);
     assert.deepEqual(next, ['passed runs']);
-    if (process.platform !== 'linux') return;
-    const id = readFileSync(join(root, 'tests/id'), 'utf8');
-    // A dead process stays listed until the process that inherited it collects it.
-    assert.match(readStat(id), /^$|\) Z /);
+    assertEnded(root);
+  });
+
+  test('that is interrupted ends what it has started', async (t) => {
+    const { root, files } = makeFiles(t, [startsAndHangs]);
+    const call = `
+      import { runTests } from ${JSON.stringify(join(import.meta.dirname, '../test-run.ts'))};
+      const options = { engines: [], concurrency: 1 };
+      await runTests(${JSON.stringify(root)}, ${JSON.stringify(files)}, options);`;
+    writeFileSync(join(root, 'call.mjs'), call);
+    const stdio = ['ignore', 'ignore', 'inherit'] as const;
+    const run = spawn(process.execPath, [join(root, 'call.mjs')], { env, stdio: [...stdio] });
+    t.after(() => run.kill('SIGKILL'));
+    const folder = watch(join(root, 'tests'));
+    while (!existsSync(join(root, 'tests/id'))) await once(folder, 'change');
+    folder.close();
+    run.kill('SIGTERM');
+    assert.deepEqual(await once(run, 'exit'), [143, null]);
+    assertEnded(root);
   });
 
   test('names what a file leaves behind', async (t) => {

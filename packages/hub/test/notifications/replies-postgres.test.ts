@@ -5,7 +5,8 @@ import { insertMembership } from '../../src/access/store.ts';
 import { putChannel } from '../../src/notifications/store.ts';
 import { insertPerson } from '../../src/people/store.ts';
 import type { Hub } from '../../src/start/app.ts';
-import { whyNoDovecot } from '../support/dovecot.ts';
+import { trustCertificate } from '../support/certificate.ts';
+import { startDovecot, whyNoDovecot } from '../support/dovecot.ts';
 import { countUnseen, startMailServers } from '../support/reply-world.ts';
 import {
   addWorkspace,
@@ -38,7 +39,9 @@ async function addMember({ deps, database }: Hub, workspace_id: string): Promise
 test('hubs that read the same replies at a time give each answer once', {
   skip: whyNoDovecot(),
 }, async (t) => {
-  const servers = await startMailServers(t);
+  const dovecot = await startDovecot(t);
+  trustCertificate(t, dovecot.certificate);
+  const servers = await startMailServers(t, dovecot);
   const world = await startSeveralHubs(t);
   const hubs = [await world.start(servers.config), await world.start(servers.config)] as const;
   await untilAcquainted(...hubs);

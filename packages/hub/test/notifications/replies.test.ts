@@ -1,14 +1,33 @@
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { consoleEndpoints } from '@signalbox/contract';
 import { deleteMembership } from '../../src/access/store.ts';
-import { whyNoDovecot } from '../support/dovecot.ts';
+import { trustCertificate } from '../support/certificate.ts';
+import { type Dovecot, startDovecot, whyNoDovecot } from '../support/dovecot.ts';
 import { listAudit } from '../support/people.ts';
 import { PASSES, startReplyWorld } from '../support/reply-world.ts';
 
 const skip = whyNoDovecot();
+/** One server for all tests of the file, with a mailbox for each. */
+let server: Dovecot;
+const ends: (() => void | Promise<void>)[] = [];
+before(async () => {
+  if (skip !== undefined) return;
+  const file = { after: (end: () => void | Promise<void>) => void ends.push(end) };
+  server = await startDovecot(file);
+  trustCertificate(file, server.certificate);
+});
+after(async () => {
+  for (const end of ends.toReversed()) await end();
+});
+let worlds = 0;
+function startWorld(t: TestContext) {
+  worlds += 1;
+  return startReplyWorld(t, server.addUser(`ada-${worlds}`));
+}
+
 const MEGABYTE = 1_048_576;
 const asked = {
   ...{ prompt: 'Which colour?', kind: 'choice' as const, recommendedValue: 'g' },
@@ -16,7 +35,7 @@ const asked = {
 };
 
 test('a reply with the number of an answer gives it, as the person', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   await h.reply(uncertaintyId, '2\n\nAda');
   const [mail] = h.outgoing.mails;
@@ -37,7 +56,7 @@ test('a reply with the number of an answer gives it, as the person', { skip }, a
 test('a reply in other words is the answer, without its quote and signature', {
   skip,
 }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask({ prompt: 'Which port?', kind: 'missing_fact' });
   await h.reply(uncertaintyId, 'Take 8080.\nIt is free.\n\n-- \nAda Lovelace');
   assert.match(
@@ -49,7 +68,7 @@ test('a reply in other words is the answer, without its quote and signature', {
 });
 
 test('a reply that is only HTML is read like one of text', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   const { messageId = '', html: ours = '' } = await h.mailOf(uncertaintyId);
   const pageOf = (content: string) => `<html><body>${content}</body></html>`;
@@ -69,7 +88,7 @@ test('a reply that is only HTML is read like one of text', { skip }, async (t) =
 test('a mail that does not prove its sender answers nothing and gets no mail', {
   skip,
 }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   const planted = { headers: { 'Authentication-Results': PASSES } };
   const foreign = 'mx.evil.example; dmarc=pass header.from=acme.dev';
@@ -96,7 +115,7 @@ test('a mail that does not prove its sender answers nothing and gets no mail', {
 });
 
 test('an approval is not settled by a reply, and the person is told so', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask({ ...asked, kind: 'approval' });
   const { text, html } = await h.mailOf(uncertaintyId);
   assert.doesNotMatch(`${text}${html}`, /Reply above this line|1\. “blue”/);
@@ -115,7 +134,7 @@ test('an approval is not settled by a reply, and the person is told so', { skip 
 });
 
 test('a reply counts only to a mail that shows the question', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   await h.put({ channelId: h.channelId, showsText: false });
   const { uncertaintyId } = await h.ask(asked);
   const { text = '' } = await h.mailOf(uncertaintyId);
@@ -127,7 +146,7 @@ test('a reply counts only to a mail that shows the question', { skip }, async (t
 });
 
 test('a reply to a mail about several questions answers none of them', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   await h.person.call(consoleEndpoints.notifications.setDigest, { hours: 1 });
   const low = { ...asked, impact: 'low' };
   const ids = [await h.ask(low), await h.ask({ ...low, prompt: 'Which size?' })];
@@ -148,7 +167,7 @@ test('a reply to a mail about several questions answers none of them', { skip },
 });
 
 test('without the channel of its mail, a reply answers nothing', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   await h.mailOf(uncertaintyId);
   const { workspaceId, channelId } = h;
@@ -160,7 +179,7 @@ test('without the channel of its mail, a reply answers nothing', { skip }, async
 });
 
 test('a late reply is told who was first', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   await h.mailOf(uncertaintyId);
   await h.answer(uncertaintyId, { value: 'red' });
@@ -173,7 +192,7 @@ test('a late reply is told who was first', { skip }, async (t) => {
 test('a reply without text, and one that may mean two answers, are refused', {
   skip,
 }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask({ ...asked, options: [{ value: '2' }, { value: '1' }] });
   await h.reply(uncertaintyId, '');
   await h.reply(uncertaintyId, '1');
@@ -185,7 +204,7 @@ test('a reply without text, and one that may mean two answers, are refused', {
 });
 
 test('a person who has left the workspace answers nothing', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   await h.reply(uncertaintyId, '1');
   const { personId } = h.person;
@@ -196,7 +215,7 @@ test('a person who has left the workspace answers nothing', { skip }, async (t) 
 });
 
 test('a mail that is too large or cannot be parsed does not stop the next', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   const nested = Array.from(
     { length: 40 },
@@ -217,7 +236,7 @@ test('a mail that is too large or cannot be parsed does not stop the next', { sk
 });
 
 test('a mail that comes twice, or is read twice, is one answer', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask(asked);
   await h.reply(uncertaintyId, '1');
   await h.reply(uncertaintyId, '1');
@@ -235,7 +254,7 @@ test('a mail that comes twice, or is read twice, is one answer', { skip }, async
 });
 
 test('a person is told later when the mail server puts the mail off', { skip }, async (t) => {
-  const h = await startReplyWorld(t);
+  const h = await startWorld(t);
   const { uncertaintyId } = await h.ask({ ...asked, kind: 'risk' });
   await h.reply(uncertaintyId, '1');
   h.outgoing.answerWith({ code: 451, words: '4.7.1 Come again' });

@@ -17,7 +17,7 @@ export function makeCertificate(t: TestContext, altName: string, days: number) {
 }
 
 /** Has this process trust a certificate until the test ends. */
-export function trustCertificate(t: TestContext, cert: string): void {
+export function trustCertificate(t: Pick<TestContext, 'after'>, cert: string): void {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, cert]);
   t.after(() => setDefaultCACertificates(trusted));

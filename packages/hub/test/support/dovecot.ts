@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,6 +28,8 @@ export interface Dovecot {
   deliver(message: Uint8Array | string, options?: { mailbox?: 'INBOX' | 'Sent' }): string;
   /** The folder of unread messages. */
   newDir: string;
+  /** The same server for another user: it takes a second to start. */
+  addUser(name: string): Dovecot;
 }
 
 /** Dovecot refuses to serve mail as root, so then it runs as the user that may do nothing. */
@@ -42,24 +52,32 @@ export function whyNoDovecot(): string | undefined {
 export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovecot> {
   const dir = makeTempDir(t);
   const account = findAccount();
-  const maildir = join(dir, 'mail', 'ada');
+  const [port = 0, tlsPort = 0] = await findFreePorts(2);
+  makeCertificate(dir);
+  writeFileSync(join(dir, 'dovecot.conf'), configure(dir, account, port, tlsPort));
+  chmodSync(dir, 0o755);
+  const certificate = readFileSync(join(dir, 'cert.pem'), 'utf8');
+  const addUser = (user: string): Dovecot => {
+    const password = 'correct horse';
+    appendFileSync(join(dir, 'users'), `${user}:{PLAIN}${password}\n`);
+    const server = { port, tlsPort, certificate, user, password, addUser };
+    return { ...server, ...openMailbox(join(dir, 'mail', user), account) };
+  };
+  const first = addUser('ada');
+  handOver(dir, account);
+  await run(t, join(dir, 'dovecot.conf'), account);
+  return first;
+}
+
+type Account = typeof UNPRIVILEGED;
+
+function openMailbox(maildir: string, account: Account): Pick<Dovecot, 'newDir' | 'deliver'> {
   for (const folder of [maildir, join(maildir, '.Sent')]) {
     for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(folder, part), { recursive: true });
   }
-  const [port = 0, tlsPort = 0] = await findFreePorts(2);
-  makeCertificate(dir);
-  writeFileSync(join(dir, 'users'), 'ada:{PLAIN}correct horse\n');
-  writeFileSync(join(dir, 'dovecot.conf'), configure(dir, account, port, tlsPort));
-  chmodSync(dir, 0o755);
-  if (process.getuid?.() === 0) handOver(dir, account);
-  await run(t, join(dir, 'dovecot.conf'), account);
+  handOver(maildir, account);
   let delivered = 0;
   return {
-    port,
-    tlsPort,
-    certificate: readFileSync(join(dir, 'cert.pem'), 'utf8'),
-    user: 'ada',
-    password: 'correct horse',
     newDir: join(maildir, 'new'),
     deliver(message, { mailbox = 'INBOX' } = {}) {
       delivered += 1;
@@ -76,8 +94,6 @@ export async function startDovecot(t: Pick<TestContext, 'after'>): Promise<Dovec
   };
 }
 
-type Account = typeof UNPRIVILEGED;
-
 function findAccount(): Account {
   if (process.getuid?.() === 0) return UNPRIVILEGED;
   const { uid, gid, username } = userInfo();
@@ -86,6 +102,7 @@ function findAccount(): Account {
 }
 
 function handOver(dir: string, { uid, gid }: Account): void {
+  if (process.getuid?.() !== 0) return;
   execFileSync('chown', ['-R', `${uid}:${gid}`, dir]);
 }
 

@@ -7,20 +7,17 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { insertMembership } from '../../src/access/store.ts';
 import { insertPerson } from '../../src/people/store.ts';
 import type { ReplyMailbox } from '../../src/start/setting-values.ts';
-import { trustCertificate } from './certificate.ts';
 import { signInFirstOwner } from './console-person.ts';
 import { startDecisionWorld } from './decision-world.ts';
-import { type Dovecot, startDovecot } from './dovecot.ts';
+import type { Dovecot } from './dovecot.ts';
 import { startSmtpReceiver } from './smtp-receiver.ts';
 
 export const PASSES = 'mx.acme.dev; dmarc=pass header.from=acme.dev';
 
 /** The mails that a hub has sent, and a server that takes replies into its mailbox. */
-export async function startMailServers(t: TestContext) {
+export async function startMailServers(t: TestContext, dovecot: Dovecot) {
   const outgoing = await startSmtpReceiver(t);
   const incoming = await startSmtpReceiver(t);
-  const dovecot = await startDovecot(t);
-  trustCertificate(t, dovecot.certificate);
   const { user, password: pass } = dovecot;
   const replyMailbox: ReplyMailbox = {
     ...{ host: 'localhost', port: dovecot.tlsPort, tls: 'tls', auth: { user, pass } },
@@ -43,8 +40,8 @@ export async function startMailServers(t: TestContext) {
 }
 
 /** A hub that reads replies, and a person who is told by mail. */
-export async function startReplyWorld(t: TestContext) {
-  const servers = await startMailServers(t);
+export async function startReplyWorld(t: TestContext, dovecot: Dovecot) {
+  const servers = await startMailServers(t, dovecot);
   const h = await startDecisionWorld(t, { config: servers.config });
   const person = await signInFirstOwner(h);
   const { workspaceId, hub } = h;
