@@ -11,6 +11,7 @@ import { systemClock } from './clock.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { openIsolation, proveAtStart } from './isolation/isolation.ts';
 import { mergeProofs } from './isolation/rungs.ts';
+import { openClaimRecord } from './job/claim-record.ts';
 import { startJobWork } from './job/held-jobs.ts';
 import type { JobSettings } from './job/job-work.ts';
 import { sharesOnRequest } from './job/patch-sharing.ts';
@@ -50,7 +51,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   return withLockedState(options.stateDir, async (state, lock) => {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
-    const recovery = await recoverState(state, outbox, killGraceMs, clock);
+    const claims = await openClaimRecord(state);
+    const { attemptsBefore } = claims;
+    const recovery = await recoverState(state, outbox, attemptsBefore, killGraceMs, clock);
     const { abandoned, replayedKeys } = recovery;
     const abandonedKeys = abandoned.map(({ key }) => key);
     logger.info('The state directory is ready.', { abandonedKeys, replayedKeys });
@@ -91,8 +94,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       },
       (hooks) =>
         startJobWork({
-          ...{ ...hooks, options, settings, tools, offeredTools, client, outbox, abandoned },
-          ...{ random, leaseMs, emit, logger },
+          ...{ ...hooks, options, settings, tools, offeredTools, client, outbox, claims },
+          ...{ abandoned, random, leaseMs, emit, logger },
         }),
     );
     return {

@@ -48,6 +48,8 @@ export interface WorkHooks {
 export interface Work {
   claim: ClaimCall;
   held: HeldWork;
+  /** An earlier process may have sent a claim whose answer it has not received. */
+  isClaimResumed?: boolean;
   /** False: nothing may be claimed at the moment, though slots are free. Absent: it always may. */
   mayClaim?(): boolean;
   /** Additions of the heartbeats to the agent's capabilities, such as why it claims nothing. */
@@ -194,9 +196,9 @@ export class Lifecycle {
 
   #startClaims(): ClaimLoop {
     const { clock, random, leaseMs, slots } = this.#options;
-    const { claim, held } = this.#work;
+    const { claim, held, isClaimResumed = false } = this.#work;
     return startClaimLoop({
-      ...{ clock, random, leaseMs, claim },
+      ...{ clock, random, leaseMs, claim, isClaimResumed },
       backoff: createBackoff(random),
       agentId: () => this.#agentId,
       mayClaim: () =>

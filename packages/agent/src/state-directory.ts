@@ -9,6 +9,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * ```
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
+ * claims.json     the key of the next claim, and the attempts that are held
  * kept-max.json   the most warm worktrees that its agent keeps of a repository
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json,
@@ -32,6 +33,7 @@ export interface StateDirectory {
   readonly path: string;
   readonly lockFile: string;
   readonly machineIdFile: string;
+  readonly claimsFile: string;
   readonly keptMaxFile: string;
   readonly mirrors: string;
   readonly jobs: string;
@@ -81,6 +83,7 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     path,
     lockFile: join(path, 'agent.lock'),
     machineIdFile: join(path, 'machine-id'),
+    claimsFile: join(path, 'claims.json'),
     keptMaxFile: join(path, 'kept-max.json'),
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Redactor } from '../job/redaction.ts';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
@@ -71,13 +72,15 @@ function createClaim(
   onClaimed: (claimed: ClaimedCloudAiJob) => void,
 ): ClaimCall {
   const { workspaceId, models, kinds } = options;
+  let claimKey = randomUUID();
   return async ({ sentAtMs, ...request }, call) => {
     const wanted = { models: [...models], ...(kinds === undefined ? {} : { kinds: [...kinds] }) };
-    const body = { workspaceId, ...wanted, ...request };
+    const body = { workspaceId, claimKey, ...wanted, ...request };
     const answer = await client.cloudAiJobs.claimNext(body, call);
     const { cloudAiJobId, cloudAiJob: job, claimGeneration, commands } = answer;
     if (commands !== undefined) onCommands(commands);
     if (cloudAiJobId === null || job === null) return false;
+    claimKey = randomUUID();
     onClaimed({
       ...{ workspaceId, agentId: request.agentId, cloudAiJobId, job, claimSentAtMs: sentAtMs },
       claimGeneration: claimGeneration ?? job.attempt,

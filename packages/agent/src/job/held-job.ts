@@ -11,7 +11,7 @@ import type { OutboxLoop } from '../loops/outbox-loop.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
-import type { ClaimedJob, StopReason } from './attempt.ts';
+import { attemptOf, type ClaimedJob, type StopReason } from './attempt.ts';
 import { exceededTimeLimit, timeLimitOf } from './job-budget.ts';
 import { createJobRenewal } from './job-calls.ts';
 import { type JobEnd, type JobStop, runJob } from './job-run.ts';
@@ -154,9 +154,8 @@ async function putResult(
   { patches, answers }: Pick<JobEnd, 'patches' | 'answers'>,
   logLoop: LogLoop,
 ): Promise<void> {
-  const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
   await options.outbox.add({
-    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    attempt: attemptOf(options.claimed),
     completion,
     ...patches,
     ...(answers.length === 0 ? {} : { answers }),

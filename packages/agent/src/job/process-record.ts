@@ -1,11 +1,9 @@
 import type { ProcessRow } from '../process/process-list.ts';
 import { writeFileDurably } from '../state-directory.ts';
-import type { Attempt } from './attempt.ts';
 import type { JobWork } from './job-work.ts';
 
 /** Lets a restarted agent find the processes of its crashed predecessor. */
 export interface ProcessRecord {
-  attempt: Attempt;
   /** The worktree of the attempt. */
   worktree: string;
   mark: string;
@@ -20,10 +18,8 @@ export interface ProcessRecord {
  * tool's own.
  */
 export async function recordProcess(work: JobWork, row: ProcessRow | null): Promise<void> {
-  const { key, workspaceId, agentId, jobId, claimGeneration } = work.claimed;
   const { pid = null, startedAt = null } = row ?? {};
   const record: ProcessRecord = {
-    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     ...{ worktree: work.directory.worktree, mark: work.mark, pid, startedAt },
     ...(work.session === undefined ? {} : { reportTo: work.session.reportFile }),
   };

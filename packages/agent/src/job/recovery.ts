@@ -15,7 +15,7 @@ import { pruneSessions } from './tool-session.ts';
 
 /** The results of recovery, by attempt key. */
 export interface Recovery {
-  /** Unfinished attempts that were removed; the hub still has their leases. */
+  /** Attempts without a result; the hub may still have their leases. */
   abandoned: Attempt[];
   /** Finished attempts whose results will be sent. */
   replayedKeys: string[];
@@ -25,10 +25,13 @@ export interface Recovery {
  * Cleans up after an agent that was killed: ends its processes and removes its worktrees. An
  * unfinished attempt is not resumed, because nothing has renewed its lease; the hub is to offer the
  * job again. Call it while holding the lock of the state directory.
+ *
+ * @param heldBefore the attempts that the agent held.
  */
 export async function recoverState(
   state: StateDirectory,
   outbox: Outbox,
+  heldBefore: readonly Attempt[],
   killGraceMs: number,
   clock: Clock,
 ): Promise<Recovery> {
@@ -40,7 +43,6 @@ export async function recoverState(
   await pruneSessions(state, clock.nowMs());
   await pruneWarm(state, clock.nowMs());
   await pruneCaches(state, clock.nowMs());
-  const recovery: Recovery = { abandoned: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);
     // Only `recordProcess` writes this file.
@@ -53,9 +55,9 @@ export async function recoverState(
     if (waiting.has(key)) continue;
     if (record?.reportTo !== undefined) await keepReport(directory.reportFile, record.reportTo);
     await removeToolTree(directory.path);
-    if (record?.attempt?.key === key) recovery.abandoned.push(record.attempt);
   }
-  return recovery;
+  const abandoned = heldBefore.filter(({ key }) => !waiting.has(key));
+  return { abandoned, replayedKeys: [...waiting] };
 }
 
 /** A tool that continues its session does not say again what it has noted. */

@@ -5,6 +5,11 @@ import type { Backoff } from './backoff.ts';
 import { LEASE_LET_GO_MS } from './lease-loop.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
+export interface ReleaseLoop extends Loop {
+  /** The attempts about which the hub has not answered. */
+  left(): readonly Attempt[];
+}
+
 const CALL_TIMEOUT_MS = 10_000;
 const MESSAGE = 'The agent was started again: its earlier process did not finish this attempt.';
 
@@ -20,7 +25,7 @@ export function startReleaseLoop(options: {
   clock: Clock;
   backoff: Backoff;
   onDefect(error: unknown): void;
-}): Loop {
+}): ReleaseLoop {
   const { client, clock, backoff, onDefect } = options;
   const left = [...options.attempts];
 
@@ -44,5 +49,5 @@ export function startReleaseLoop(options: {
     return 0;
   }
 
-  return startLoop({ clock, runOnce, onDefect });
+  return { ...startLoop({ clock, runOnce, onDefect }), left: () => left };
 }
