@@ -61,7 +61,7 @@ export interface Work {
 }
 
 export interface LifecycleOptions {
-  client: Pick<HubClient, 'agents'>;
+  client: { agents: Pick<HubClient['agents'], 'heartbeat'> };
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;

@@ -1,10 +1,11 @@
 import { PATCH_REFUSAL_CHARS_MAX, type SharedPatch } from '@signalbox/contract';
+import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
 import type { AgentOptions, AgentRepository } from '../agent-options.ts';
 import { askGit, GitError } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { makePatch } from '../git/shared-changes.ts';
-import { type CallOptions, judgeFailure } from '../hub-client.ts';
+import { judgeFailure } from '../hub-client.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { pathName } from './attempt.ts';
 import type { JobSettings } from './job-work.ts';

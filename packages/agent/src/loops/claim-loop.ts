@@ -1,5 +1,6 @@
+import type { CallOptions } from '@signalbox/sdk';
 import type { Clock } from '../clock.ts';
-import { type CallOptions, judgeFailure } from '../hub-client.ts';
+import { judgeFailure } from '../hub-client.ts';
 import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 

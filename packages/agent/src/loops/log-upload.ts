@@ -1,4 +1,5 @@
-import type { CallOptions, HubClient } from '../hub-client.ts';
+import type { CallOptions } from '@signalbox/sdk';
+import type { HubClient } from '../hub-client.ts';
 import type { Attempt } from '../job/attempt.ts';
 import { readLogBatch } from '../job/job-log.ts';
 

@@ -4,9 +4,10 @@ import {
   type AgentCommand,
   type AgentStatus,
 } from '@signalbox/contract';
+import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
-import { type CallOptions, type HubClient, judgeFailure } from '../hub-client.ts';
+import { type HubClient, judgeFailure } from '../hub-client.ts';
 import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop } from './loop.ts';
 
@@ -16,7 +17,7 @@ const INTERVAL_MS_MIN = 500;
 const INTERVAL_MS_MAX = 60_000;
 
 export interface PresenceOptions {
-  client: Pick<HubClient, 'agents'>;
+  client: { agents: Pick<HubClient['agents'], 'heartbeat'> };
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;
