@@ -1,10 +1,5 @@
 export { startAgent } from './agent.ts';
-export {
-  type AgentEvent,
-  type AgentLogger,
-  type LifecycleEvent,
-  silentLogger,
-} from './agent-events.ts';
+export type { AgentEvent, LifecycleEvent } from './agent-events.ts';
 export {
   type AgentOptions,
   type AgentRepository,

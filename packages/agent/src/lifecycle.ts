@@ -1,7 +1,7 @@
 import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
 import { VERSION } from '@signalbox/contract/version';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
+import type { LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
 import type { AskedPatch } from './job/patch-sharing.ts';
@@ -73,7 +73,6 @@ export interface LifecycleOptions {
   clock: Clock;
   /** Source of jitter; returns values in [0, 1). */
   random: () => number;
-  logger: AgentLogger;
   emit(event: LifecycleEvent): void;
 }
 
@@ -169,7 +168,6 @@ export class Lifecycle {
   }
 
   #fail(error: unknown): void {
-    if (this.#fault === null) this.#options.logger.error('The agent cannot continue.', { error });
     this.#fault ??= { error };
     void this.stop('The agent cannot continue.');
   }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AgentTool, TOOL_MODELS_MAX } from '@signalbox/contract';
-import type { AgentLogger } from './agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { OfferedModels } from './executors/asked-tool.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
@@ -18,7 +17,6 @@ interface OfferedToolsOptions {
   options: Pick<AgentOptions, 'executor' | 'repositories'>;
   tools: ReadonlyMap<Executor, ExecutorTool>;
   state: StateDirectory;
-  logger: AgentLogger;
 }
 
 /** Lists the tools of an agent for the hub. Called again for each heartbeat. */
@@ -32,7 +30,6 @@ export async function createOfferedTools({
   options: { executor, repositories },
   tools,
   state,
-  logger,
 }: OfferedToolsOptions): Promise<OfferedTools> {
   const file = join(state.path, 'models.json');
   const kept = await readKept(file);
@@ -49,9 +46,8 @@ export async function createOfferedTools({
     const text = JSON.stringify(kept);
     if (text === written) return;
     written = text;
-    writeFileDurably(file, text).catch((error: unknown) => {
-      logger.warn('The models of the tools could not be kept.', { error });
-    });
+    // Without the file, the models are known with the first session after the next start.
+    writeFileDurably(file, text).catch(() => {});
   }
 
   return () => {

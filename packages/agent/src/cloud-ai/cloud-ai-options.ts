@@ -1,6 +1,6 @@
 import type { CloudAiJob, CloudAiJobOutcome, Usage } from '@signalbox/contract';
 import type { Client } from '@signalbox/sdk';
-import type { AgentLogger, LifecycleEvent } from '../agent-events.ts';
+import type { LifecycleEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { CloudAiProvider } from './cloud-ai-provider.ts';
@@ -33,7 +33,6 @@ export interface CloudAiAgentOptions {
   /** Secrets, such as the provider's key, to redact from every text that leaves this process. */
   secrets?: readonly string[] | undefined;
   onEvent?: ((event: CloudAiEvent) => void) | undefined;
-  logger?: AgentLogger | undefined;
   client?: CloudAiHubClient | undefined;
   clock?: Clock | undefined;
   /** Source of jitter; returns values in [0, 1). */

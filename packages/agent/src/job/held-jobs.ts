@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Job } from '@signalbox/contract';
-import type { AgentEvent, AgentLogger } from '../agent-events.ts';
+import type { AgentEvent } from '../agent-events.ts';
 import { type AgentOptions, type AgentRepository, agentDefaults } from '../agent-options.ts';
 import type { Executor, ExecutorTool } from '../executors/executor.ts';
 import type { HubClient } from '../hub-client.ts';
@@ -35,7 +35,6 @@ export interface JobWorkOptions extends WorkHooks {
   abandoned: readonly Attempt[];
   leaseMs: number;
   random: () => number;
-  logger: AgentLogger;
   emit(event: AgentEvent): void;
 }
 
@@ -167,7 +166,7 @@ function settingsFor(
 }
 
 function reportSettlement(
-  { emit, logger }: JobWorkOptions,
+  { emit }: JobWorkOptions,
   { attempt: { jobId, claimGeneration }, completion: { outcomeReason } }: OutboxEntry,
   settlement: Settlement,
 ): void {
@@ -179,6 +178,5 @@ function reportSettlement(
   const { code, message } = settlement;
   // The hub takes the usage of a canceled attempt and refuses its result, as it should.
   if (typeof outcomeReason === 'object' && outcomeReason.code === CANCELED_CODE) return;
-  logger.warn('The hub rejected a result.', { ...common, code });
   emit({ type: 'result-refused', ...common, code, message });
 }

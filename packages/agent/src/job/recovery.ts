@@ -13,20 +13,13 @@ import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
 import { pruneSessions } from './tool-session.ts';
 
-/** The results of recovery, by attempt key. */
-export interface Recovery {
-  /** Attempts without a result; the hub may still have their leases. */
-  abandoned: Attempt[];
-  /** Finished attempts whose results will be sent. */
-  replayedKeys: string[];
-}
-
 /**
  * Cleans up after an agent that was killed: ends its processes and removes its worktrees. An
  * unfinished attempt is not resumed, because nothing has renewed its lease; the hub is to offer the
  * job again. Call it while holding the lock of the state directory.
  *
  * @param heldBefore the attempts that the agent held.
+ * @returns those without a result; the hub may still have their leases.
  */
 export async function recoverState(
   state: StateDirectory,
@@ -34,7 +27,7 @@ export async function recoverState(
   heldBefore: readonly Attempt[],
   killGraceMs: number,
   clock: Clock,
-): Promise<Recovery> {
+): Promise<Attempt[]> {
   const waiting = new Set((await outbox.list()).map((entry) => entry.attempt.key));
   const mirrors = (await readdir(state.mirrors)).map((name) => ({
     gitDir: join(state.mirrors, name),
@@ -56,8 +49,7 @@ export async function recoverState(
     if (record?.reportTo !== undefined) await keepReport(directory.reportFile, record.reportTo);
     await removeToolTree(directory.path);
   }
-  const abandoned = heldBefore.filter(({ key }) => !waiting.has(key));
-  return { abandoned, replayedKeys: [...waiting] };
+  return heldBefore.filter(({ key }) => !waiting.has(key));
 }
 
 /** A tool that continues its session does not say again what it has noted. */
