@@ -10,8 +10,7 @@ import { wrapOf } from './job-isolation.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
 /** In order of execution. */
-export const hookNames = ['environment', 'pre-checkout', 'pre-command', 'post-command'] as const;
-export type HookName = (typeof hookNames)[number];
+type HookName = 'environment' | 'pre-checkout' | 'pre-command' | 'post-command';
 
 /** Variables of the shell itself, not to be passed on to the next process. */
 const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
