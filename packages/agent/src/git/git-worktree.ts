@@ -219,15 +219,17 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 export async function publishBranch(worktree: Worktree, commitSha: string): Promise<void> {
   const { mirror, branch } = worktree;
   const ref = `refs/heads/${branch}`;
-  const git = { isAfterTool: true } as const;
-  const root = await findCloneRoot(mirror.clonePath, git);
-  await withMirror(mirror, () =>
-    runGit(
-      ['-C', root, 'fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head']
-        .concat('--no-recurse-submodules', '--no-auto-maintenance', '--update-shallow')
-        .concat(mirror.gitDir, `+${commitSha}:${ref}`),
-      git,
-    ),
+  const root = await findCloneRoot(mirror.clonePath, { isAfterTool: true });
+  await withMirror(mirror, () => giveToClone(mirror, root, `+${commitSha}:${ref}`));
+}
+
+/** Brings a commit of the mirror into the clone, under one ref. */
+export async function giveToClone(mirror: Mirror, root: string, refspec: string): Promise<void> {
+  await runGit(
+    ['-C', root, 'fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head']
+      .concat('--no-recurse-submodules', '--no-auto-maintenance', '--update-shallow')
+      .concat(mirror.gitDir, refspec),
+    { isAfterTool: true },
   );
 }
 

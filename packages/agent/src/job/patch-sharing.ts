@@ -2,7 +2,7 @@ import { PATCH_REFUSAL_CHARS_MAX, type SharedPatch } from '@signalbox/contract';
 import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
 import type { AgentOptions, AgentRepository } from '../agent-options.ts';
-import { askGit, GitError } from '../git/git.ts';
+import { GitError, hasCommit } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { makePatch } from '../git/shared-changes.ts';
 import { judgeFailure } from '../hub-client.ts';
@@ -167,7 +167,7 @@ async function findCommits(
   const git = { gitDir: mirror.gitDir, isAfterTool: true, signal } as const;
   const areHere = async () => {
     for (const sha of [baseSha, commitSha, roundBaseSha]) {
-      if ((await askGit(['cat-file', '-e', `${sha}^{commit}`], git)) === null) return false;
+      if (!(await hasCommit(git, sha))) return false;
     }
     return true;
   };
