@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { untilAborted } from '../clock.ts';
 import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conversation.ts';
 import type { ExecutorPlan } from '../executors/executor.ts';
 import { createBackoff } from '../loops/backoff.ts';
@@ -130,14 +131,12 @@ const GENTLE_MS = 3_000;
 /** Fires when the tool must be ended from outside of its conversation. */
 function killSignal({ signal, settings: { clock } }: JobWork): AbortSignal {
   const killing = new AbortController();
-  const kill = async () => {
+  void untilAborted(signal).then(async () => {
     // The caller that stops an attempt gives this reason, see `JobRunOptions.signal`.
     const { reason } = signal.reason as { reason: StopReason };
     if (gentleReasons.has(reason)) await clock.sleep(GENTLE_MS);
     killing.abort();
-  };
-  if (signal.aborted) void kill();
-  else signal.addEventListener('abort', () => void kill(), { once: true });
+  });
   return killing.signal;
 }
 
