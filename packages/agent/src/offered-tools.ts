@@ -5,6 +5,7 @@ import type { AgentOptions } from './agent-options.ts';
 import type { OfferedModels } from './executors/asked-tool.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { isObject, listOf, parseObject, textOf } from './executors/json-fields.ts';
+import { unlessMissing } from './missing-file.ts';
 import { type StateDirectory, writeFileDurably } from './state-directory.ts';
 
 /** Limits of the contract. */
@@ -81,10 +82,7 @@ function fitting(models: readonly string[]): string[] {
 }
 
 async function readKept(file: string): Promise<Record<string, OfferedModels>> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await unlessMissing(readFile(file, 'utf8'))) ?? '';
   const entries = Object.entries(parseObject(text) ?? {}).flatMap(([key, value]) => {
     if (!isObject(value)) return [];
     const models = listOf(value.models).map(textOf);

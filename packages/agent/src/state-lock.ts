@@ -1,5 +1,6 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { renameIfThere, unlessMissing } from './missing-file.ts';
 import { findProcess } from './process/process-list.ts';
 
 /** Another agent uses the state directory. */
@@ -30,7 +31,7 @@ export async function acquireStateLock(lockFile: string): Promise<StateLock> {
     if (await createWhole(lockFile, text)) {
       return { release: () => rm(lockFile, { force: true }) };
     }
-    const found = await readIfThere(lockFile);
+    const found = await unlessMissing(readFile(lockFile, 'utf8'));
     if (found === null) continue;
     await refuseIfAlive(lockFile, found);
     await removeStale(lockFile, found);
@@ -79,12 +80,7 @@ async function refuseIfAlive(lockFile: string, text: string): Promise<void> {
  */
 async function removeStale(lockFile: string, expected: string): Promise<void> {
   const aside = `${lockFile}.stale.${process.pid}`;
-  try {
-    await rename(lockFile, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
+  if (!(await renameIfThere(lockFile, aside))) return;
   if ((await readFile(aside, 'utf8')) !== expected) await link(aside, lockFile);
   await rm(aside, { force: true });
 }
@@ -98,14 +94,5 @@ function parseHolder(text: string): LockHolder | null {
   } catch {
     // An incompletely written lock has no holder.
     return null;
-  }
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { unlessMissing } from '../missing-file.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, gitEnvironment, runGit } from './git.ts';
@@ -174,7 +175,7 @@ async function createRepository(
   await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
   await writeFile(join(gitDir, 'config'), settings.map(configEntry).join(''));
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternatesOf(objectsOf(mirror)));
-  await copyIfThere(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow'));
+  await unlessMissing(copyFile(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow')));
 }
 
 /** Writes a setting in the syntax of git-config(1). */
@@ -198,14 +199,6 @@ export function alternatesOf(...objects: readonly string[]): string {
 /** A user of its own does not get the person's access to the origin either. */
 function withoutPasswords(settings: Settings): Settings {
   return settings.map(([name, value]) => [name, value.replace(/:\/\/[^\s/@]+@/, '://')]);
-}
-
-async function copyIfThere(from: string, to: string): Promise<void> {
-  try {
-    await copyFile(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
 }
 
 /**

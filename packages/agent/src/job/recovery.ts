@@ -1,9 +1,10 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { branchOf, removeWorktree } from '../git/git-worktree.ts';
 import { pruneWarm } from '../git/warm-worktrees.ts';
 import type { Outbox } from '../loops/outbox.ts';
+import { renameIfThere } from '../missing-file.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
 import { removeToolTree } from '../process/tool-file.ts';
@@ -46,20 +47,13 @@ export async function recoverState(
       await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
-    if (record?.reportTo !== undefined) await keepReport(directory.reportFile, record.reportTo);
+    if (record?.reportTo !== undefined) {
+      // A tool that continues its session does not say again what it has noted.
+      await renameIfThere(directory.reportFile, record.reportTo);
+    }
     await removeToolTree(directory.path);
   }
   return heldBefore.filter(({ key }) => !waiting.has(key));
-}
-
-/** A tool that continues its session does not say again what it has noted. */
-async function keepReport(reportFile: string, target: string): Promise<void> {
-  try {
-    await rename(reportFile, target);
-  } catch (error) {
-    // The tool has noted nothing, or a person has deleted the session.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
 }
 
 /** Ends recorded processes. The session ID is used only if its leader is the recorded process. */

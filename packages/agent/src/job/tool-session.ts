@@ -1,4 +1,5 @@
-import { access, mkdir, readdir, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildsOn, Job } from '@signalbox/contract';
 import type {
@@ -105,7 +106,7 @@ export async function openToolSession(options: {
     ...{ baseSha: null, published: [], questions: [], told: [], messages: { told: [], sent: [] } },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
-  const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
+  const isMine = isObject(found) && isContinued(found, fresh) && hasFiles(found, path);
   if (!isMine) await removeToolTree(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
   // The record of an older agent does not have every field.
@@ -130,19 +131,9 @@ function isContinued(found: SessionRecord, fresh: SessionRecord): boolean {
 }
 
 /** People may delete a worktree that waits for an answer: then there is nothing to continue. */
-async function hasFiles({ baseSha }: SessionRecord, path: string): Promise<boolean> {
+function hasFiles({ baseSha }: SessionRecord, path: string): boolean {
   if (baseSha === null) return true;
-  return (await isThere(worktreeOf(path))) && (await isThere(evidenceOf(path)));
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+  return existsSync(worktreeOf(path)) && existsSync(evidenceOf(path));
 }
 
 function worktreeOf(path: string): string {
