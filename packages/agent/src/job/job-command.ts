@@ -3,10 +3,8 @@ import type { OutputReader } from '../executors/executor.ts';
 import { judgeFailure } from '../executors/judge-failure.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import { beginsAgain } from '../executors/tool-prompt.ts';
-import { findProcess } from '../process/process-list.ts';
-import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
-import { wrapOf } from './job-isolation.ts';
+import { runJobProcess } from './job-process.ts';
 import { composePrompt } from './job-prompt.ts';
 import { describeExit } from './job-result.ts';
 import type { JobWork } from './job-work.ts';
@@ -21,14 +19,14 @@ const TAIL_CHARS_MAX = 4_000;
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
-export async function runCommand(work: JobWork, cwd: string): Promise<void> {
+export async function runCommand(work: JobWork): Promise<void> {
   const { executor, clock, killGraceMs, holdMs } = work.settings;
   const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
   const { isReadOnly } = work;
-  const { toolFiles, resultFile, attachments } = work.directory;
+  const { worktree, toolFiles, resultFile, attachments } = work.directory;
   const { session } = work;
   const plan = executor.plan({
-    ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
+    ...{ job: work.claimed.job, promptText, isReadOnly, worktree, toolFiles, resultFile },
     nextPromptText: composePrompt(work.claimed.job, work.directory, work.round?.news),
     ...(session === undefined ? {} : { session }),
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
@@ -37,7 +35,7 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });
   const { reader, converse } = plan;
-  if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
+  if (converse !== undefined) return await runConversation(work, { ...plan, converse });
   if (reader !== undefined && work.claimed.job.decisions.length > 0) {
     await work.log.note(beginsAgain(`${executor.name} resumes no sessions`));
   }
@@ -53,15 +51,10 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     (summary) => summary === null || parking.abort(),
     () => {},
   );
-  work.exit = await runProcess({
+  work.exit = await runJobProcess(work, {
     file: plan.file,
     args: plan.args,
-    wrap: wrapOf(work),
-    cwd,
     env: { ...work.env, ...plan.env },
-    user: work.settings.toolUser,
-    mark: work.mark,
-    directory: work.directory.worktree,
     stdin: plan.stdin,
     async onOutput(stream, text) {
       if (stream === 'stdout' && readStdout !== undefined) return await readStdout(text);
@@ -69,15 +62,9 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
       await memory?.read(stream, text);
       await work.log.write(stream, text);
     },
-    async onStart(pid) {
-      const row = await findProcess(pid);
-      if (row !== null) await recordProcess(work, row);
-    },
+    onStart: (pid) => recordProcess(work, pid),
     signal: AbortSignal.any([work.signal, parking.signal]),
-    get killGraceMs() {
-      return parking.signal.aborted ? PARK_GRACE_MS : killGraceMs;
-    },
-    clock,
+    killGraceMs: () => (parking.signal.aborted ? PARK_GRACE_MS : killGraceMs),
   }).finally(() => ended.abort());
   await readStdout?.('\n');
   if (memory !== undefined) {

@@ -5,10 +5,8 @@ import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conv
 import type { ExecutorPlan } from '../executors/executor.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { createLineFilter } from '../process/line-filter.ts';
-import { findProcess } from '../process/process-list.ts';
-import { runProcess } from '../process/process-run.ts';
 import type { StopReason } from './attempt.ts';
-import { wrapOf } from './job-isolation.ts';
+import { runJobProcess } from './job-process.ts';
 import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { HubMessages } from './messages.ts';
@@ -23,7 +21,6 @@ const TAIL_CHARS_MAX = 4_000;
 /** Talks with the tool until the job is done, or until it waits for a person for too long. */
 export async function runConversation(
   work: JobWork,
-  cwd: string,
   plan: ExecutorPlan & Required<Pick<ExecutorPlan, 'converse'>>,
 ): Promise<void> {
   const { session, settings, claimed } = work;
@@ -32,7 +29,7 @@ export async function runConversation(
   const redact = (text: string) => work.redactor.redact(text);
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
-    ...{ job: claimed.job, cwd, clock, session, redact, note },
+    ...{ job: claimed.job, cwd: work.directory.worktree, clock, session, redact, note },
     isSandboxOff: work.isSandboxOff ?? false,
     ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
     promptText: composePrompt(claimed.job, work.directory, work.round?.history),
@@ -49,7 +46,7 @@ export async function runConversation(
       backoff: () => createBackoff(Math.random),
     }),
     untilParked: (signal) => untilParked(work, signal),
-    startTool: (start) => startTool(work, cwd, start),
+    startTool: (start) => startTool(work, start),
     log: (parts) => work.log.append('stdout', parts),
     onModelAnswer: () => work.onModelAnswer(),
     onUsage: (usage) => work.onUsage(usage),
@@ -65,10 +62,9 @@ export async function runConversation(
   work.exit = { code: 0, signal: null };
 }
 
-async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<ToolProcess> {
-  const { settings, mark } = work;
+async function startTool(work: JobWork, start: ToolStart): Promise<ToolProcess> {
   const stopping = new AbortController();
-  let killGraceMs = settings.killGraceMs;
+  let { killGraceMs } = work.settings;
   let lastWords = '';
   const quiet = createLineFilter(start.noise);
   const started = Promise.withResolvers<Writable>();
@@ -79,25 +75,17 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
     lastWords = tailOf(lastWords + text, TAIL_CHARS_MAX);
     if (text !== '') await work.log.write('stderr', text);
   };
-  const exited = runProcess({
-    ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
+  const exited = runJobProcess(work, {
+    ...{ file: start.file, args: start.args },
     env: { ...work.env, ...start.env },
-    wrap: wrapOf(work),
-    user: settings.toolUser,
-    directory: work.directory.worktree,
     stdin: (stdin) => started.resolve(stdin),
     async onOutput(stream, text) {
       if (stream === 'stdout') return await deliver(writer, encoder.encode(text));
       await logError(quiet(text));
     },
-    async onStart(pid) {
-      const row = await findProcess(pid);
-      if (row !== null) await recordProcess(work, row);
-    },
+    onStart: (pid) => recordProcess(work, pid),
     signal: AbortSignal.any([killSignal(work), stopping.signal]),
-    get killGraceMs() {
-      return killGraceMs;
-    },
+    killGraceMs: () => killGraceMs,
   });
   const closed = exited.finally(() => {
     // The reader may be gone.

@@ -50,7 +50,7 @@ const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<
   ['isolate the tool', isolateJob],
   ['set up the worktree', setUpWorktree],
   ['run the pre-command hook', runPreCommandHook],
-  ['run the command', (work) => runCommand(work, work.directory.worktree)],
+  ['run the command', runCommand],
   ['run the post-command hook', runPostCommandHook],
 ];
 

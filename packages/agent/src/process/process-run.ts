@@ -31,7 +31,7 @@ export interface ProcessOptions {
   /** Ends the process and all its descendants. */
   signal: AbortSignal;
   /** Time between SIGTERM and SIGKILL, read when the signal has fired. */
-  readonly killGraceMs: number;
+  killGraceMs(): number;
   clock: Clock;
 }
 
@@ -90,7 +90,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     output.catch(() => resolve());
   });
   await Promise.race([exited, untilAborted(signal), broken]);
-  await stopTree(tree, signal.aborted ? options.killGraceMs : LEFTOVER_GRACE_MS, clock);
+  await stopTree(tree, signal.aborted ? options.killGraceMs() : LEFTOVER_GRACE_MS, clock);
   const exit = await exited;
   const drained = new AbortController();
   await Promise.race([output, clock.sleep(OUTPUT_DRAIN_MS, drained.signal)]);
