@@ -1,4 +1,4 @@
-import { PARK_GRACE_MS } from '../executors/conversation.ts';
+import { PARK_GRACE_MS, type ToolJob } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
 import { judgeFailure } from '../executors/judge-failure.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
@@ -20,22 +20,17 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
 export async function runCommand(work: JobWork): Promise<void> {
-  const { executor, clock, killGraceMs, holdMs } = work.settings;
-  const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
-  const { isReadOnly } = work;
+  const { executor, clock, killGraceMs } = work.settings;
   const { worktree, toolFiles, resultFile, attachments } = work.directory;
   const { session } = work;
+  const toolJob = toolJobOf(work);
   const plan = executor.plan({
-    ...{ job: work.claimed.job, promptText, isReadOnly, worktree, toolFiles, resultFile },
-    nextPromptText: composePrompt(work.claimed.job, work.directory, work.round?.news),
+    ...{ ...toolJob, worktree, toolFiles, resultFile, nowMs: () => clock.nowMs() },
     ...(session === undefined ? {} : { session }),
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
-    ...{ env: work.env, holdMs, isSandboxOff: work.isSandboxOff ?? false },
-    redact: (text) => work.redactor.redact(text),
-    ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });
   const { reader, converse } = plan;
-  if (converse !== undefined) return await runConversation(work, { ...plan, converse });
+  if (converse !== undefined) return await runConversation(work, toolJob, converse);
   if (reader !== undefined && work.claimed.job.decisions.length > 0) {
     await work.log.note(beginsAgain(`${executor.name} resumes no sessions`));
   }
@@ -82,6 +77,16 @@ export async function runCommand(work: JobWork): Promise<void> {
   // A tool that was ended has no result, which is no failure then.
   const end = summary === null ? failure && { failure } : { blocked: { summary } };
   work.executorReport = { ...report, ...end };
+}
+
+function toolJobOf({ claimed: { job }, directory, round, ...work }: JobWork): ToolJob {
+  const { isReadOnly, isSandboxOff = false, env, budgetUsd, redactor, settings } = work;
+  return {
+    ...{ job, isReadOnly, isSandboxOff, env, budgetUsd, holdMs: settings.holdMs },
+    promptText: composePrompt(job, directory, round?.history),
+    nextPromptText: composePrompt(job, directory, round?.news),
+    redact: (text) => redactor.redact(text),
+  };
 }
 
 /** A coding tool that ended without a result may have said why in its last words. */

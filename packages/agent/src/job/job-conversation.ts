@@ -1,13 +1,17 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { untilAborted } from '../clock.ts';
-import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conversation.ts';
+import type {
+  ConversationHost,
+  ToolJob,
+  ToolProcess,
+  ToolStart,
+} from '../executors/conversation.ts';
 import type { ExecutorPlan } from '../executors/executor.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { createLineFilter } from '../process/line-filter.ts';
 import type { StopReason } from './attempt.ts';
 import { runJobProcess } from './job-process.ts';
-import { composePrompt } from './job-prompt.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { HubMessages } from './messages.ts';
 import { untilParked } from './parked-question.ts';
@@ -21,20 +25,17 @@ const TAIL_CHARS_MAX = 4_000;
 /** Talks with the tool until the job is done, or until it waits for a person for too long. */
 export async function runConversation(
   work: JobWork,
-  plan: ExecutorPlan & Required<Pick<ExecutorPlan, 'converse'>>,
+  toolJob: ToolJob,
+  converse: NonNullable<ExecutorPlan['converse']>,
 ): Promise<void> {
   const { session, settings, claimed } = work;
   if (session === undefined) throw new Error('a conversation has a session');
   const { clock } = settings;
-  const redact = (text: string) => work.redactor.redact(text);
+  const { redact } = toolJob;
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
-    ...{ job: claimed.job, cwd: work.directory.worktree, clock, session, redact, note },
-    isSandboxOff: work.isSandboxOff ?? false,
-    ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
-    promptText: composePrompt(claimed.job, work.directory, work.round?.history),
-    nextPromptText: composePrompt(claimed.job, work.directory, work.round?.news),
-    ...{ env: work.env, holdMs: settings.holdMs, budgetUsd: work.budgetUsd },
+    ...{ ...toolJob, cwd: work.directory.worktree, clock, session, note },
+    ...{ repository: work.repository, signal: work.signal },
     questions: new HubQuestions({
       ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
       client: settings.client,
@@ -53,7 +54,7 @@ export async function runConversation(
     report: (progress) => work.report(redact(progress)),
   };
   try {
-    work.executorReport = await plan.converse(host);
+    work.executorReport = await converse(host);
   } catch (error) {
     if (work.signal.aborted) throw new JobStopped();
     throw error;

@@ -73,7 +73,7 @@ test('Claude Code gets what is left of the budget as its own limit', () => {
       toolFiles: '/t',
       resultFile: '/t/r',
     },
-    ...{ isReadOnly: false, env: {}, holdMs: 0, nowMs: () => 0 },
+    ...{ isReadOnly: false, isSandboxOff: false, env: {}, holdMs: 0, nowMs: () => 0 },
     redact: (text: string) => text,
   };
   const { args } = createClaudeExecutor().plan({ ...request, budgetUsd: 0.02 });
