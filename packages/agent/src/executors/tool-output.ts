@@ -5,11 +5,15 @@ const TAIL_CHARS = 2_000;
 /**
  * Shortens the output of a command to its beginning and its end, where commands say what failed.
  */
-export function shortenOutput(text: string): string {
-  const left = text.length - HEAD_CHARS - TAIL_CHARS;
+export function shortenOutput(
+  text: string,
+  headChars = HEAD_CHARS,
+  tailChars = TAIL_CHARS,
+): string {
+  const left = text.length - headChars - tailChars;
   if (left <= 0) return text;
-  const head = text.slice(0, HEAD_CHARS).toWellFormed();
-  const tail = text.slice(-TAIL_CHARS).toWellFormed();
+  const head = text.slice(0, headChars).toWellFormed();
+  const tail = text.slice(-tailChars).toWellFormed();
   return `${head}\n… ${left} characters left out …\n${tail}`;
 }
 

@@ -189,7 +189,7 @@ async function applySetting(
   return configOptions;
 }
 
-function findOption(configOptions: unknown, category: Category) {
+export function findOption(configOptions: unknown, category: Category) {
   return listOf(configOptions)
     .map(objectOf)
     .find(({ category: found, id }) =>
