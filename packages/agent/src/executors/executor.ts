@@ -75,6 +75,9 @@ export interface ExecutorPlan {
   converse?(host: ConversationHost): Promise<ExecutorReport>;
 }
 
+/** The part of a request that a reader of the tool's events needs. */
+export type ReaderMeans = Pick<ExecutorRequest, 'worktree' | 'redact' | 'nowMs'>;
+
 /** Converts the tool's events to text for the timeline and collects what they report. */
 export interface OutputReader {
   readLine(line: string): ReadLine;

@@ -22,6 +22,14 @@ export function indent(text: string, by = '  '): string {
   return `${text.trimEnd().replace(/^/gm, by)}\n`;
 }
 
+/** A text of the tool without secrets, and without the place of its files on this machine. */
+export function cleanOutput(
+  text: string,
+  means: { redact(text: string): string; worktree: string },
+): string {
+  return withoutWorktree(means.redact(text), means.worktree);
+}
+
 /** Shows paths in the worktree as people know them: relative to the repository. */
 export function withoutWorktree(text: string, worktree: string): string {
   return text.replaceAll(`${worktree}/`, '').replaceAll(worktree, '.');
