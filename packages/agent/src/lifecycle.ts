@@ -178,7 +178,6 @@ export class Lifecycle {
     return startPresenceLoop({
       ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
       capabilities: () => ({ ...capabilities, ...this.#work.shown?.() }),
-      agentVersion: VERSION,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
       commandNumber: () => this.#commandNumber,

@@ -16,6 +16,11 @@ export function attemptOf({ key, workspaceId, agentId, jobId, claimGeneration }:
   return { key, workspaceId, agentId, jobId, claimGeneration };
 }
 
+/** The fields by which every write of the attempt is fenced. */
+export function fenceOf({ workspaceId, jobId, agentId, claimGeneration }: Attempt) {
+  return { workspaceId, jobId, agentId, claimGeneration };
+}
+
 /** An attempt with the data returned by its claim. */
 export interface ClaimedJob extends Attempt {
   job: Job;

@@ -2,7 +2,7 @@ import type { AgentCommand } from '@signalbox/contract';
 import type { HubClient } from '../hub-client.ts';
 import type { ClaimCall } from '../loops/claim-loop.ts';
 import type { RenewCall } from '../loops/lease-loop.ts';
-import { type Attempt, attemptKey, type ClaimedJob } from './attempt.ts';
+import { type Attempt, attemptKey, type ClaimedJob, fenceOf } from './attempt.ts';
 import type { ClaimRecord } from './claim-record.ts';
 
 /** Claims from the queue of jobs, for the claim loop. */
@@ -44,9 +44,8 @@ export function createJobRenewal(parts: {
   claimed: ClaimedJob;
   onCommands(commands: readonly AgentCommand[]): void;
 }): RenewCall {
-  const { workspaceId, jobId, agentId, claimGeneration } = parts.claimed;
   return async (request, call) => {
-    const body = { workspaceId, jobId, agentId, claimGeneration, ...request };
+    const body = { ...fenceOf(parts.claimed), ...request };
     const answer = await parts.client.jobs.heartbeat(body, call);
     parts.onCommands(answer.commands);
     return answer;

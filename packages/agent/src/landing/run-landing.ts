@@ -1,5 +1,6 @@
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { findHead } from '../git/work-branch.ts';
+import { fenceOf } from '../job/attempt.ts';
 import { isUnreported, resultOfFailure, resultOfStop } from '../job/job-result.ts';
 import { endWorktree, type JobEnd, type JobRunOptions, openWork, stopOf } from '../job/job-run.ts';
 import { confirmLease, failureOf, writePrompt } from '../job/job-steps.ts';
@@ -25,14 +26,13 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
     const stop = stopOf(options.signal);
     const isSilent = stop !== null && isUnreported(stop.reason) && found.landing === undefined;
     const { claimed, redactor } = work;
-    const { workspaceId, jobId, agentId, claimGeneration } = claimed;
     const stopped = stop === null ? null : resultOfStop(stop.reason, stop.why);
     const failed = failure === null ? null : (stopped ?? resultOfFailure(failure));
     const text = failed?.message ?? message;
     const completion = isSilent
       ? null
       : {
-          ...{ workspaceId, jobId, agentId, claimGeneration },
+          ...fenceOf(claimed),
           outcome: failed === null ? ('done' as const) : ('failed' as const),
           message: fitText(redactor.redact(text), MESSAGE_BYTES_MAX),
           ...(failed?.outcomeReason === undefined ? {} : { outcomeReason: failed.outcomeReason }),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '@signalbox/sdk';
 import { type Failure, type HubClient, judgeFailure } from '../hub-client.ts';
+import { fenceOf } from '../job/attempt.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { uploadLogBatch } from './log-upload.ts';
 import type { Outbox, OutboxEntry, SharedPatches } from './outbox.ts';
@@ -147,9 +148,8 @@ async function sendAnswers(
   { attempt, answers = [] }: OutboxEntry,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<void> {
-  const { workspaceId, jobId, agentId, claimGeneration } = attempt;
   for (const answer of answers) {
-    const body = { workspaceId, jobId, agentId, claimGeneration, ...answer };
+    const body = { ...fenceOf(attempt), ...answer };
     try {
       await client.reviewComments.answer(body, options);
     } catch (error) {

@@ -4,6 +4,7 @@ import {
   type AgentCommand,
   type AgentStatus,
 } from '@signalbox/contract';
+import { VERSION } from '@signalbox/contract/version';
 import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
@@ -21,7 +22,6 @@ export interface PresenceOptions {
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;
-  agentVersion: string;
   /** Called for every heartbeat. */
   capabilities(): AgentCapabilities;
   clock: Clock;
@@ -57,12 +57,13 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
   const listeners = new Set<(round: number) => void>();
 
   async function send(status: AgentStatus, callOptions: CallOptions) {
-    const { workspaceId, displayName, machineFingerprint, agentVersion } = options;
+    const { workspaceId, displayName, machineFingerprint } = options;
     const capabilities = options.capabilities();
     const commandNumber = options.commandNumber();
     return await client.agents.heartbeat(
       {
-        ...{ workspaceId, displayName, machineFingerprint, status, capabilities, agentVersion },
+        ...{ workspaceId, displayName, machineFingerprint, status, capabilities },
+        agentVersion: VERSION,
         platform: process.platform,
         arch: process.arch,
         ...(commandNumber === null ? {} : { commandNumber }),

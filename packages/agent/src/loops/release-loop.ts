@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { type HubClient, judgeFailure } from '../hub-client.ts';
-import type { Attempt } from '../job/attempt.ts';
+import { type Attempt, fenceOf } from '../job/attempt.ts';
 import type { Backoff } from './backoff.ts';
 import { LEASE_LET_GO_MS } from './lease-loop.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
@@ -32,9 +32,8 @@ export function startReleaseLoop(options: {
   async function runOnce(): Promise<number> {
     const [attempt] = left;
     if (attempt === undefined) return UNTIL_WOKEN_MS;
-    const { workspaceId, jobId, agentId, claimGeneration } = attempt;
     const lease = { leaseMs: LEASE_LET_GO_MS, shorten: true, message: MESSAGE };
-    const body = { workspaceId, jobId, agentId, claimGeneration, ...lease };
+    const body = { ...fenceOf(attempt), ...lease };
     try {
       await client.jobs.heartbeat(body, { timeoutMs: CALL_TIMEOUT_MS });
     } catch (error) {
