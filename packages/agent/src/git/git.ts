@@ -112,6 +112,11 @@ export async function isAncestor(git: GitOptions, sha: string, of: string): Prom
   return (await askGit(['merge-base', '--is-ancestor', sha, of], git)) !== null;
 }
 
+/** Whether a text from elsewhere is the id of a commit, and no option or name. */
+export function isCommit(sha: unknown): sha is string {
+  return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
+}
+
 export async function hasCommit(git: GitOptions, sha: string): Promise<boolean> {
   return (await askGit(['cat-file', '-e', `${sha}^{commit}`], git)) !== null;
 }

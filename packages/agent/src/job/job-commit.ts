@@ -1,11 +1,11 @@
 import type { Job } from '@signalbox/contract';
 import { ApiError } from '@signalbox/sdk';
-import { hasCommit } from '../git/git.ts';
+import { hasCommit, isCommit } from '../git/git.ts';
 import type { Mirror } from '../git/git-mirror.ts';
 import { findHead } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { JobWork } from './job-work.ts';
-import { isBranchOf, isCommit } from './round.ts';
+import { isBranchOf } from './round.ts';
 import { workIdOf } from './work-record.ts';
 
 export type JobAnswer = Awaited<ReturnType<HubClient['jobs']['get']>>;
