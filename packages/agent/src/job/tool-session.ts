@@ -22,7 +22,7 @@ interface SessionRecord {
   /** The last attempt that used the session. */
   claimGeneration: number;
   sessionId: string | null;
-  costUsd?: number;
+  costUsd: number;
   branch: string;
   /** The session has the prompt of this job, and not only those of earlier rounds. */
   isPromptTold: boolean;
@@ -109,9 +109,8 @@ export async function openToolSession(options: {
   const isMine = isObject(found) && isContinued(found, fresh) && hasFiles(found, path);
   if (!isMine) await removeToolTree(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // The record of an older agent does not have every field.
   const { claimGeneration } = claimed;
-  const record = isMine ? { ...fresh, ...found, claimGeneration } : fresh;
+  const record = isMine ? { ...found, claimGeneration } : fresh;
   let saved = Promise.resolve();
   const save = () => {
     saved = saved.then(() => writeFileDurably(file, `${JSON.stringify(record, null, 2)}\n`));
@@ -150,66 +149,52 @@ function createSession(
   path: string,
   job: Job,
 ): ToolSession {
-  const baseAtStart = record.baseSha;
+  function keep(fields: Partial<SessionRecord>): Promise<void> {
+    Object.assign(record, fields);
+    return save();
+  }
   return {
     worktree: worktreeOf(path),
     evidenceDir: evidenceOf(path),
     attachments: join(path, 'attachments'),
     reportFile: join(path, 'report.ndjson'),
     branch: record.branch,
-    baseSha: baseAtStart,
+    baseSha: record.baseSha,
     get sessionId() {
       return record.sessionId;
     },
-    async keepSessionId(sessionId) {
-      record.sessionId = sessionId;
-      await save();
-    },
+    keepSessionId: (sessionId) => keep({ sessionId }),
     get costUsd() {
-      return record.costUsd ?? 0;
+      return record.costUsd;
     },
-    async keepCost(costUsd) {
-      record.costUsd = costUsd;
-      await save();
-    },
+    keepCost: (costUsd) => keep({ costUsd }),
     buildsOn: record.buildsOn,
-    async keepBase(baseSha, branch, buildsOn) {
-      record.baseSha = baseSha;
-      if (buildsOn !== undefined) record.buildsOn = buildsOn;
-      record.branch = branch;
-      await save();
+    keepBase: (baseSha, branch, buildsOn) =>
+      keep({ baseSha, branch, ...(buildsOn && { buildsOn }) }),
+    get published() {
+      return record.published;
     },
-    published: record.published,
-    async keepPublished(commitSha) {
-      record.published.push(commitSha);
-      await save();
-    },
+    keepPublished: (commitSha) => keep({ published: [...record.published, commitSha] }),
     findQuestion: (actionKey) =>
       record.questions.findLast((one) => one.actionKey === actionKey && !one.isUsed),
-    async keepQuestion(question) {
+    keepQuestion(question) {
       const others = record.questions.filter(
         ({ uncertaintyId }) => uncertaintyId !== question.uncertaintyId,
       );
-      record.questions = [...others, question].slice(-QUESTIONS_MAX);
-      await save();
+      return keep({ questions: [...others, question].slice(-QUESTIONS_MAX) });
     },
     newAnswers: () => newAnswers(record, job),
     get isPromptTold() {
       return record.isPromptTold;
     },
-    async keepTold(answers) {
-      record.isPromptTold = true;
+    keepTold(answers) {
       const ids = answers.map(({ uncertaintyId }) => uncertaintyId);
-      record.told = [...new Set([...record.told, ...ids])];
-      await save();
+      return keep({ isPromptTold: true, told: [...new Set([...record.told, ...ids])] });
     },
     get messages() {
       return record.messages;
     },
-    async keepMessages(messages) {
-      record.messages = messages;
-      await save();
-    },
+    keepMessages: (messages) => keep({ messages }),
     remove: () => removeToolTree(path),
   };
 }
