@@ -42,6 +42,11 @@ export function judgeFailure(error: unknown): Failure {
   throw error;
 }
 
+/** Whether a refusal is about the content of a result, and not the lease: the job is still held. */
+export function isAboutContent(code: string): boolean {
+  return ['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE'].includes(code);
+}
+
 function isAbort(error: unknown): error is Error {
   return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }

@@ -1,5 +1,6 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { parseObject } from './executors/json-fields.ts';
 import { renameIfThere, unlessMissing } from './missing-file.ts';
 import { findProcess } from './process/process-list.ts';
 
@@ -85,14 +86,9 @@ async function removeStale(lockFile: string, expected: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
+/** An incompletely written lock has no holder. */
 function parseHolder(text: string): LockHolder | null {
-  try {
-    const value = JSON.parse(text) as Partial<LockHolder>;
-    const { pid, startedAt, host } = value;
-    if (pid === undefined || startedAt === undefined || host === undefined) return null;
-    return { pid, startedAt, host };
-  } catch {
-    // An incompletely written lock has no holder.
-    return null;
-  }
+  const { pid, startedAt, host } = (parseObject(text) ?? {}) as Partial<LockHolder>;
+  if (pid === undefined || startedAt === undefined || host === undefined) return null;
+  return { pid, startedAt, host };
 }

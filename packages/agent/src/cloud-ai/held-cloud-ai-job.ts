@@ -36,15 +36,19 @@ export interface HeldCloudAiJob {
   readonly released: Promise<void>;
 }
 
-export interface HeldCloudAiOptions {
+/** The parts that all jobs of an executor share. */
+export interface CloudAiParts {
   options: CloudAiAgentOptions;
   client: CloudAiHubClient;
-  claimed: ClaimedCloudAiJob;
   clock: Clock;
   leaseMs: number;
   random: () => number;
   redactor: Redactor;
   emit(event: CloudAiEvent): void;
+}
+
+export interface HeldCloudAiOptions extends CloudAiParts {
+  claimed: ClaimedCloudAiJob;
   /** Called when the provider rejects all calls of this executor. */
   onUnserved(message: string): void;
   onDefect(error: unknown): void;

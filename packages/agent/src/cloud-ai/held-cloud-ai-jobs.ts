@@ -1,29 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import type { Redactor } from '../job/redaction.ts';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
 import type { ClaimCall } from '../loops/claim-loop.ts';
-import {
-  type CloudAiAgentOptions,
-  type CloudAiEvent,
-  type CloudAiHubClient,
-  CloudAiProviderRefusedError,
-} from './cloud-ai-options.ts';
+import { CloudAiProviderRefusedError } from './cloud-ai-options.ts';
 import {
   type ClaimedCloudAiJob,
+  type CloudAiParts,
   type HeldCloudAiJob,
   holdCloudAiJob,
 } from './held-cloud-ai-job.ts';
 
-export interface CloudAiWorkOptions extends WorkHooks {
-  options: CloudAiAgentOptions;
-  client: CloudAiHubClient;
-  clock: Clock;
-  leaseMs: number;
-  random: () => number;
-  redactor: Redactor;
-  emit(event: CloudAiEvent): void;
-}
+export type CloudAiWorkOptions = CloudAiParts & WorkHooks;
 
 /** Runs jobs claimed from the queue of cloud AI jobs. */
 export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
