@@ -89,7 +89,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       },
       (hooks) =>
         startJobWork({
-          ...{ ...hooks, options, settings, tools, offeredTools, client, outbox, claims },
+          ...{ ...hooks, options, settings, tools, offeredTools, outbox, claims },
           ...{ abandoned, random, leaseMs, emit },
         }),
     );

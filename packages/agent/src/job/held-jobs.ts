@@ -3,7 +3,6 @@ import type { Job } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
 import { type AgentOptions, type AgentRepository, agentDefaults } from '../agent-options.ts';
 import type { Executor, ExecutorTool } from '../executors/executor.ts';
-import type { HubClient } from '../hub-client.ts';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import type { Outbox, OutboxEntry } from '../loops/outbox.ts';
@@ -28,7 +27,6 @@ export interface JobWorkOptions extends WorkHooks {
   /** The tools of all repositories, checked. */
   tools: ReadonlyMap<Executor, ExecutorTool>;
   offeredTools: OfferedTools;
-  client: HubClient;
   outbox: Outbox;
   claims: ClaimRecord;
   /** Attempts that an earlier process of this agent has left. */
@@ -40,8 +38,8 @@ export interface JobWorkOptions extends WorkHooks {
 
 /** Starts the outbox loop and runs jobs claimed from the queue. */
 export function startJobWork(parts: JobWorkOptions): Work {
-  const { options, settings, client, claims, random, emit, onFault: onDefect } = parts;
-  const { clock, state } = settings;
+  const { options, settings, claims, random, emit, onFault: onDefect } = parts;
+  const { client, clock, state } = settings;
   const { workspaceId } = options;
   const held = new Map<string, HeldJob>();
   const releases = new Set<Promise<void>>();
