@@ -12,7 +12,7 @@ import { isObject } from '../executors/json-fields.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { type ClaimedJob, pathName } from './attempt.ts';
-import { findWorkRecord, pruneWorkRecords, workIdOf } from './work-record.ts';
+import { findWorkRecord, workIdOf } from './work-record.ts';
 
 /** The memory of a job whose tool can be resumed: `sessions/<job>/session.json`. */
 interface SessionRecord {
@@ -220,12 +220,13 @@ export function sessionPath(state: StateDirectory, job: Job): string {
   return join(state.sessions, pathName(workIdOf(job)));
 }
 
-/** Removes sessions that were not continued for a long time. */
+/** Removes sessions and records of works that were not continued for a long time. */
 export async function pruneSessions(state: StateDirectory, nowMs: number): Promise<void> {
-  await pruneWorkRecords(state, nowMs, RETENTION_MS);
-  for (const name of await readdir(state.sessions)) {
-    const path = join(state.sessions, name);
-    const { mtimeMs } = await stat(path);
-    if (nowMs - mtimeMs > RETENTION_MS) await removeToolTree(path);
+  for (const folder of [state.works, state.sessions]) {
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const { mtimeMs } = await stat(path);
+      if (nowMs - mtimeMs > RETENTION_MS) await removeToolTree(path);
+    }
   }
 }
