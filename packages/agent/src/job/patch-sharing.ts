@@ -23,12 +23,6 @@ export interface AskedPatch {
   askedBy: string;
 }
 
-export interface PatchSharing {
-  /** The hub repeats this with each heartbeat until it has an answer. */
-  ask(asked: AskedPatch): void;
-  stop(): Promise<void>;
-}
-
 interface PatchSharingOptions {
   options: Pick<AgentOptions, 'workspaceId' | 'repositories'>;
   settings: JobSettings;
@@ -46,7 +40,7 @@ export function sharesOnRequest({ shareChanges }: AgentRepository): boolean {
 }
 
 /** Shares the patches of ended jobs that members ask for, one after the other. */
-export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
+export function createPatchSharing(parts: PatchSharingOptions) {
   const { emit } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -78,7 +72,8 @@ export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
   }
 
   return {
-    ask(asked) {
+    /** The hub repeats this with each heartbeat until it has an answer. */
+    ask(asked: AskedPatch): void {
       if (begun.has(asked.jobId)) return;
       begun.add(asked.jobId);
       line = line
@@ -86,7 +81,7 @@ export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
         .catch((error: unknown) => parts.onFault(error))
         .finally(() => begun.delete(asked.jobId));
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await line;
     },
