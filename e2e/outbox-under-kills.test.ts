@@ -31,8 +31,6 @@ const LOOK_MS = 50;
 const ATTEMPTS_MAX = 100;
 /** A hub that has died with a message on its way leaves it for so long. */
 const ATTEMPT_MS = 60_000;
-/** An agent that is killed before it has stored a claim cannot give the job back. */
-const LEASE = '10s';
 /** A job whose message waits for the attempt of a dead hub keeps its place meanwhile. */
 const JOBS_AT_A_TIME = 4;
 
@@ -133,7 +131,7 @@ async function startScene(t: TestContext, receiver: Receiver) {
   makeClone(clone, 'git@git.acme.example:acme/api.git');
   const { repo } = await runJson<{ repo: { repoId: string } }>(machine, ['repo', 'link', clone]);
   const tool = `'${process.execPath}' '${join(projectRoot, 'e2e/waiting-tool.ts')}'`;
-  const settings = configFlag(folder, { jobs: JOBS_AT_A_TIME, lease: LEASE });
+  const settings = configFlag(folder, { jobs: JOBS_AT_A_TIME });
   async function startAgent(): Promise<StartedProcess> {
     const started = machine.start(['agent', 'start', '--json', '--tool', tool, ...settings]);
     await started.waitFor(/"type":"online"/);

@@ -52,12 +52,3 @@ export type AgentEvent =
   | { type: 'patch-refused'; jobId: string; message: string }
   | { type: 'result-accepted'; jobId: string; attempt: number; status: string }
   | { type: 'result-refused'; jobId: string; attempt: number; code: string; message: string };
-
-/** Receives diagnostic messages of an agent. */
-export interface AgentLogger {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
-}
-
-export const silentLogger: AgentLogger = { info() {}, warn() {}, error() {} };

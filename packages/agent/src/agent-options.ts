@@ -1,5 +1,5 @@
 import { type AgentCapabilities, LEASE_MS_DEFAULT } from '@signalbox/contract';
-import type { AgentEvent, AgentLogger } from './agent-events.ts';
+import type { AgentEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { Executor } from './executors/executor.ts';
 import type { RepositoryMapping } from './git/git-mirror.ts';
@@ -28,8 +28,6 @@ export interface AgentOptions {
   /** The agent's own directory. Each directory serves one agent at a time. */
   stateDir: string;
   executor: Executor;
-  /** Default: generated once and kept in the state directory. */
-  machineFingerprint?: string | undefined;
   /** Default 1. */
   maxConcurrentJobs?: number | undefined;
   /** Default 600,000. The lease is renewed at every third of this time. */
@@ -66,7 +64,6 @@ export interface AgentOptions {
   /** How long an agent that shuts down tries to deliver its results; default 30,000. */
   flushMs?: number | undefined;
   onEvent?: ((event: AgentEvent) => void) | undefined;
-  logger?: AgentLogger | undefined;
   /**
    * The environment that jobs inherit, after cleaning. Default: the environment of this process.
    */

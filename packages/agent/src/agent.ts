@@ -5,12 +5,12 @@ import {
   LEASE_MS_MAX,
   LEASE_MS_MIN,
 } from '@signalbox/contract';
-import { silentLogger } from './agent-events.ts';
 import { type AgentOptions, agentDefaults, type RunningAgent } from './agent-options.ts';
 import { systemClock } from './clock.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { openIsolation, proveAtStart } from './isolation/isolation.ts';
 import { mergeProofs } from './isolation/rungs.ts';
+import { openClaimRecord } from './job/claim-record.ts';
 import { startJobWork } from './job/held-jobs.ts';
 import type { JobSettings } from './job/job-work.ts';
 import { sharesOnRequest } from './job/patch-sharing.ts';
@@ -44,16 +44,15 @@ import { readMachineFingerprint, type StateDirectory, writeKeptMax } from './sta
  */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   checkOptions(options);
-  const { emit, logger, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
+  const { emit, clock, random, env, killGraceMs, leaseMs, slots } = fillIn(options);
   const toolUser = options.runAs === undefined ? null : await findToolUser(options.runAs);
   const checked = await checkTools(options, env, toolUser);
   return withLockedState(options.stateDir, async (state, lock) => {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
-    const recovery = await recoverState(state, outbox, killGraceMs, clock);
-    const { abandoned, replayedKeys } = recovery;
-    const abandonedKeys = abandoned.map(({ key }) => key);
-    logger.info('The state directory is ready.', { abandonedKeys, replayedKeys });
+    const claims = await openClaimRecord(state);
+    const { attemptsBefore } = claims;
+    const abandoned = await recoverState(state, outbox, attemptsBefore, killGraceMs, clock);
     const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
     const isolation = await openIsolation(options.isolation ?? null, env, toolUser, clock, {
       agentPaths: [state.path, ...(options.privatePaths ?? [])],
@@ -80,19 +79,18 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       warmWorktrees: options.warmWorktrees ?? slots,
     };
     await writeKeptMax(state, settings.warmWorktrees);
-    const offeredTools = await createOfferedTools({ options, tools, state, logger });
-    const machineFingerprint =
-      options.machineFingerprint ?? (await readMachineFingerprint(options.stateDir));
+    const offeredTools = await createOfferedTools({ options, tools, state });
+    const machineFingerprint = await readMachineFingerprint(options.stateDir);
     const lifecycle = new Lifecycle(
       {
         ...{ client, workspaceId, displayName, machineFingerprint, leaseMs, slots },
-        ...{ lock, clock, random, logger, emit },
+        ...{ lock, clock, random, emit },
         capabilities: capabilitiesOf(options, slots),
       },
       (hooks) =>
         startJobWork({
-          ...{ ...hooks, options, settings, tools, offeredTools, client, outbox, abandoned },
-          ...{ random, leaseMs, emit, logger },
+          ...{ ...hooks, options, settings, tools, offeredTools, outbox, claims },
+          ...{ abandoned, random, leaseMs, emit },
         }),
     );
     return {
@@ -132,7 +130,6 @@ async function admitToolUser(state: StateDirectory, user: ToolUser | null): Prom
 function fillIn(options: AgentOptions) {
   return {
     emit: options.onEvent ?? (() => {}),
-    logger: options.logger ?? silentLogger,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     env: options.env ?? process.env,

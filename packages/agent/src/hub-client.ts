@@ -1,45 +1,11 @@
-import type { endpoints, RequestOf, ResponseOf } from '@signalbox/contract';
-import { ApiError, UnreachableError } from '@signalbox/sdk';
-
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** Limit for the whole call. */
-  timeoutMs?: number;
-}
-
-export type Call<E> = (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
+import type { endpoints, RequestOf } from '@signalbox/contract';
+import { ApiError, type Client, UnreachableError } from '@signalbox/sdk';
 
 /** The part of the SDK's client that an agent uses. */
-export interface HubClient {
-  agents: {
-    heartbeat: Call<typeof endpoints.agents.heartbeat>;
-    /** Absent: the agent makes single calls. */
-    report?: Call<typeof endpoints.agents.report>;
-  };
-  jobs: {
-    claimNext: Call<typeof endpoints.jobs.claimNext>;
-    heartbeat: Call<typeof endpoints.jobs.heartbeat>;
-    complete: Call<typeof endpoints.jobs.complete>;
-    get: Call<typeof endpoints.jobs.get>;
-    takeMessages: Call<typeof endpoints.jobs.takeMessages>;
-    sharePatch: Call<typeof endpoints.jobs.sharePatch>;
-  };
-  uploads: {
-    create: Call<typeof endpoints.uploads.create>;
-    getDownloadUrl: Call<typeof endpoints.uploads.getDownloadUrl>;
-  };
-  jobEvents: { append: Call<typeof endpoints.jobEvents.append> };
-  reviewComments: {
-    list: Call<typeof endpoints.reviewComments.list>;
-    answer: Call<typeof endpoints.reviewComments.answer>;
-  };
-  uncertainties: {
-    createWithAutoPromotion: Call<typeof endpoints.uncertainties.createWithAutoPromotion>;
-    list: Call<typeof endpoints.uncertainties.list>;
-    wait: Call<typeof endpoints.uncertainties.wait>;
-    takeAnswer: Call<typeof endpoints.uncertainties.takeAnswer>;
-  };
-}
+export type HubClient = Pick<
+  Client,
+  'agents' | 'jobs' | 'uploads' | 'jobEvents' | 'reviewComments' | 'uncertainties'
+>;
 
 export type CompleteBody = RequestOf<typeof endpoints.jobs.complete>;
 
@@ -74,6 +40,11 @@ export function judgeFailure(error: unknown): Failure {
     return { kind: 'retry', retryAfterMs: 0, isPathUnknown: false, message: error.message };
   }
   throw error;
+}
+
+/** Whether a refusal is about the content of a result, and not the lease: the job is still held. */
+export function isAboutContent(code: string): boolean {
+  return ['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE'].includes(code);
 }
 
 function isAbort(error: unknown): error is Error {

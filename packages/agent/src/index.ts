@@ -1,10 +1,5 @@
 export { startAgent } from './agent.ts';
-export {
-  type AgentEvent,
-  type AgentLogger,
-  type LifecycleEvent,
-  silentLogger,
-} from './agent-events.ts';
+export type { AgentEvent, LifecycleEvent } from './agent-events.ts';
 export {
   type AgentOptions,
   type AgentRepository,
@@ -18,7 +13,6 @@ export {
   type CloudAiEvent,
   type CloudAiHubClient,
   CloudAiProviderRefusedError,
-  cloudAiDefaults,
   type RunningCloudAiAgent,
 } from './cloud-ai/cloud-ai-options.ts';
 export {
@@ -87,7 +81,6 @@ export type { HubClient } from './hub-client.ts';
 export { diagnoseWrap } from './isolation/isolation.ts';
 export { IsolationError, type Proof, type Rung } from './isolation/rungs.ts';
 export type { StopReason } from './job/attempt.ts';
-export { type HookName, hookNames } from './job/job-hooks.ts';
 export { type KeptFiles, listKeptFiles, removeKeptFiles } from './kept-files.ts';
 export {
   CHECK_COMMAND_CHARS_MAX,
@@ -114,6 +107,6 @@ export {
   type SetupOptions,
   type SetupSteps,
 } from './setup/setup-options.ts';
-export { readKeptMax, readMachineFingerprint } from './state-directory.ts';
+export { readKeptMax } from './state-directory.ts';
 export { AgentAlreadyRunningError } from './state-lock.ts';
 export { UploadError, uploadBytes } from './upload-bytes.ts';

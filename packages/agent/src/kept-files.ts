@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listWarm, removeWarm } from './git/warm-worktrees.ts';
+import { type ProgramError, runProgram } from './process/run-program.ts';
 import { removeToolTree } from './process/tool-file.ts';
 import { listCaches, removeCache } from './setup/setup-cache.ts';
 import { openStateDirectory, readJsonFile } from './state-directory.ts';
@@ -56,11 +56,13 @@ const jobOf = (key: string) => keyPattern.exec(key)?.[1] ?? null;
 /** The agent has places of its own there, to try the isolation. */
 const isOfJob = (key: string) => keyPattern.test(key);
 
+const MEASURE_MS_MAX = 10 * 60_000;
+
 /** Follows no link. */
 async function measureBytes(path: string): Promise<number> {
-  const kilobytes = await new Promise<string>((resolve) => {
-    execFile('du', ['-skP', '--', path], (_error, stdout) => resolve(stdout));
-  });
+  const measured = runProgram('du', ['-skP', '--', path], { limitMs: MEASURE_MS_MAX });
+  // It ends with 1 for a folder that it may not read, after the size of the others.
+  const { stdout: kilobytes } = await measured.catch((error: ProgramError) => error);
   return (Number.parseInt(kilobytes, 10) || 0) * 1024;
 }
 

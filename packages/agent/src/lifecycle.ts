@@ -1,7 +1,7 @@
 import type { AgentCapabilities, AgentCommand } from '@signalbox/contract';
 import { VERSION } from '@signalbox/contract/version';
 import { type Client, createClient } from '@signalbox/sdk';
-import type { AgentLogger, LifecycleEvent } from './agent-events.ts';
+import type { LifecycleEvent } from './agent-events.ts';
 import type { Clock } from './clock.ts';
 import type { HubClient } from './hub-client.ts';
 import type { AskedPatch } from './job/patch-sharing.ts';
@@ -48,6 +48,8 @@ export interface WorkHooks {
 export interface Work {
   claim: ClaimCall;
   held: HeldWork;
+  /** An earlier process may have sent a claim whose answer it has not received. */
+  isClaimResumed?: boolean;
   /** False: nothing may be claimed at the moment, though slots are free. Absent: it always may. */
   mayClaim?(): boolean;
   /** Additions of the heartbeats to the agent's capabilities, such as why it claims nothing. */
@@ -59,7 +61,7 @@ export interface Work {
 }
 
 export interface LifecycleOptions {
-  client: Pick<HubClient, 'agents'>;
+  client: { agents: Pick<HubClient['agents'], 'heartbeat'> };
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;
@@ -71,7 +73,6 @@ export interface LifecycleOptions {
   clock: Clock;
   /** Source of jitter; returns values in [0, 1). */
   random: () => number;
-  logger: AgentLogger;
   emit(event: LifecycleEvent): void;
 }
 
@@ -167,7 +168,6 @@ export class Lifecycle {
   }
 
   #fail(error: unknown): void {
-    if (this.#fault === null) this.#options.logger.error('The agent cannot continue.', { error });
     this.#fault ??= { error };
     void this.stop('The agent cannot continue.');
   }
@@ -178,7 +178,6 @@ export class Lifecycle {
     return startPresenceLoop({
       ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
       capabilities: () => ({ ...capabilities, ...this.#work.shown?.() }),
-      agentVersion: VERSION,
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
       commandNumber: () => this.#commandNumber,
@@ -194,9 +193,9 @@ export class Lifecycle {
 
   #startClaims(): ClaimLoop {
     const { clock, random, leaseMs, slots } = this.#options;
-    const { claim, held } = this.#work;
+    const { claim, held, isClaimResumed = false } = this.#work;
     return startClaimLoop({
-      ...{ clock, random, leaseMs, claim },
+      ...{ clock, random, leaseMs, claim, isClaimResumed },
       backoff: createBackoff(random),
       agentId: () => this.#agentId,
       mayClaim: () =>

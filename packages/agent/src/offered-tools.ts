@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AgentTool, TOOL_MODELS_MAX } from '@signalbox/contract';
-import type { AgentLogger } from './agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { OfferedModels } from './executors/asked-tool.ts';
 import type { Executor, ExecutorTool } from './executors/executor.ts';
 import { isObject, listOf, parseObject, textOf } from './executors/json-fields.ts';
+import { unlessMissing } from './missing-file.ts';
 import { type StateDirectory, writeFileDurably } from './state-directory.ts';
 
 /** Limits of the contract. */
@@ -18,7 +18,6 @@ interface OfferedToolsOptions {
   options: Pick<AgentOptions, 'executor' | 'repositories'>;
   tools: ReadonlyMap<Executor, ExecutorTool>;
   state: StateDirectory;
-  logger: AgentLogger;
 }
 
 /** Lists the tools of an agent for the hub. Called again for each heartbeat. */
@@ -32,7 +31,6 @@ export async function createOfferedTools({
   options: { executor, repositories },
   tools,
   state,
-  logger,
 }: OfferedToolsOptions): Promise<OfferedTools> {
   const file = join(state.path, 'models.json');
   const kept = await readKept(file);
@@ -49,9 +47,8 @@ export async function createOfferedTools({
     const text = JSON.stringify(kept);
     if (text === written) return;
     written = text;
-    writeFileDurably(file, text).catch((error: unknown) => {
-      logger.warn('The models of the tools could not be kept.', { error });
-    });
+    // Without the file, the models are known with the first session after the next start.
+    writeFileDurably(file, text).catch(() => {});
   }
 
   return () => {
@@ -85,10 +82,7 @@ function fitting(models: readonly string[]): string[] {
 }
 
 async function readKept(file: string): Promise<Record<string, OfferedModels>> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await unlessMissing(readFile(file, 'utf8'))) ?? '';
   const entries = Object.entries(parseObject(text) ?? {}).flatMap(([key, value]) => {
     if (!isObject(value)) return [];
     const models = listOf(value.models).map(textOf);

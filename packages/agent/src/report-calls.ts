@@ -6,9 +6,9 @@ import {
   type ResponseOf,
   statusOf,
 } from '@signalbox/contract';
-import { ApiError } from '@signalbox/sdk';
+import { ApiError, type CallOptions } from '@signalbox/sdk';
 import type { Clock } from './clock.ts';
-import { type Call, type CallOptions, type HubClient, judgeFailure } from './hub-client.ts';
+import { type HubClient, judgeFailure } from './hub-client.ts';
 
 /** How long a renewal or a heartbeat waits for other calls to go with. */
 const WAIT_MS_MAX = 2_000;
@@ -24,7 +24,7 @@ const URGENT_TIMEOUT_MS = 10_000;
 /** The status of codes that this agent does not know. */
 const STATUS_OF_OTHER_CODES = 400;
 
-type ReportCall = Call<typeof endpoints.agents.report>;
+type ReportCall = HubClient['agents']['report'];
 type Report = RequestOf<typeof endpoints.agents.report> & { renewals: object[]; outputs: object[] };
 type ReportAnswer = ResponseOf<typeof endpoints.agents.report>;
 
@@ -48,21 +48,16 @@ interface WaitingCall {
  * hub without this extension gets single calls only.
  */
 export function createReportingClient(client: HubClient, clock: Clock): HubClient {
-  const report = client.agents.report;
-  if (report === undefined) return client;
-  const reports = new Reports(report, clock);
+  const reports = new Reports(client.agents.report, clock);
   return {
     ...client,
     agents: { ...client.agents, heartbeat: createHeartbeat(client, reports) },
     jobs: { ...client.jobs, heartbeat: createRenewal(client, reports) },
-    jobEvents: { append: createAppend(client, reports, clock) },
+    jobEvents: { ...client.jobEvents, append: createAppend(client, reports, clock) },
   };
 }
 
-function createHeartbeat(
-  client: HubClient,
-  reports: Reports,
-): Call<typeof endpoints.agents.heartbeat> {
+function createHeartbeat(client: HubClient, reports: Reports): HubClient['agents']['heartbeat'] {
   let last = { text: '', intervalMs: 0 };
   return async (body, options) => {
     const text = JSON.stringify(body);
@@ -84,7 +79,7 @@ function createHeartbeat(
   };
 }
 
-function createRenewal(client: HubClient, reports: Reports): Call<typeof endpoints.jobs.heartbeat> {
+function createRenewal(client: HubClient, reports: Reports): HubClient['jobs']['heartbeat'] {
   return (body, options) => {
     const { workspaceId: _workspace, agentId, ...renewal } = body;
     const isUrgent = body.shorten === true || (options?.timeoutMs ?? 0) < URGENT_TIMEOUT_MS;
@@ -108,7 +103,7 @@ function createAppend(
   client: HubClient,
   reports: Reports,
   clock: Clock,
-): Call<typeof endpoints.jobEvents.append> {
+): HubClient['jobEvents']['append'] {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (body, options) => {
     const { workspaceId: _workspace, agentId, ...output } = body;

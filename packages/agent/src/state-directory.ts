@@ -9,6 +9,7 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * ```
  * agent.lock      the process that uses the directory
  * machine-id      the machine's fingerprint, generated once
+ * claims.json     the key of the next claim, and the attempts that are held
  * kept-max.json   the most warm worktrees that its agent keeps of a repository
  * mirrors/        a bare mirror of each mapped clone
  * jobs/<key>/     one attempt: prompt.txt, log.ndjson, changes.patch, round.patch, process.json,
@@ -28,59 +29,29 @@ import { readToolFile, ToolFileError } from './process/tool-file.ts';
  * outbox/refused/ results that the hub rejected, kept for the person
  * ```
  */
-export interface StateDirectory {
-  readonly path: string;
-  readonly lockFile: string;
-  readonly machineIdFile: string;
-  readonly keptMaxFile: string;
-  readonly mirrors: string;
-  readonly jobs: string;
-  readonly sessions: string;
-  readonly works: string;
-  readonly warm: string;
-  readonly setups: string;
-  readonly kept: string;
-  readonly outbox: string;
-  readonly refused: string;
-}
+export type StateDirectory = Readonly<ReturnType<typeof placesIn>>;
 
-export interface JobDirectory {
-  readonly path: string;
-  readonly promptFile: string;
-  readonly logFile: string;
-  /** The patch that is uploaded with the result. */
-  readonly patchFile: string;
-  /** The patch of a later round alone. */
-  readonly roundPatchFile: string;
-  readonly resultFile: string;
-  readonly reportFile: string;
-  readonly processFile: string;
-  /**
-   * Where `signalbox mcp` and hooks write, as the user of the tool. A sandbox of the tool is not
-   * opened for it.
-   */
-  readonly notes: string;
-  /** Where the tool writes files for the agent. */
-  readonly toolFiles: string;
-  /** The git directory by which the agent reads the worktree. */
-  readonly evidenceDir: string;
-  readonly worktree: string;
-  /** The files that are attached to the job. The tool only reads them. */
-  readonly attachments: string;
-  /** Has the home directory and the temporary files of wrapped processes. */
-  readonly privateDir: string;
-}
+export type JobDirectory = Readonly<ReturnType<typeof jobDirectory>>;
 
 /**
  * Creates the directory and its subdirectories with mode 0700: prompts and output are private. The
  * paths are absolute, because git and tools run in other directories.
  */
 export async function openStateDirectory(given: string): Promise<StateDirectory> {
-  const path = resolve(given);
-  const state: StateDirectory = {
+  const state = placesIn(resolve(given));
+  const { path, mirrors, jobs, sessions, works, warm, setups, kept, refused } = state;
+  for (const part of [path, mirrors, jobs, sessions, works, warm, setups, kept, refused]) {
+    await mkdir(part, { recursive: true, mode: 0o700 });
+  }
+  return state;
+}
+
+function placesIn(path: string) {
+  return {
     path,
     lockFile: join(path, 'agent.lock'),
     machineIdFile: join(path, 'machine-id'),
+    claimsFile: join(path, 'claims.json'),
     keptMaxFile: join(path, 'kept-max.json'),
     mirrors: join(path, 'mirrors'),
     jobs: join(path, 'jobs'),
@@ -92,29 +63,34 @@ export async function openStateDirectory(given: string): Promise<StateDirectory>
     outbox: join(path, 'outbox'),
     refused: join(path, 'outbox', 'refused'),
   };
-  const { mirrors, jobs, sessions, works, warm, setups, kept, refused } = state;
-  for (const part of [path, mirrors, jobs, sessions, works, warm, setups, kept, refused]) {
-    await mkdir(part, { recursive: true, mode: 0o700 });
-  }
-  return state;
 }
 
-export function jobDirectory(state: StateDirectory, key: string): JobDirectory {
+export function jobDirectory(state: StateDirectory, key: string) {
   const path = join(state.jobs, key);
   return {
     path,
     promptFile: join(path, 'prompt.txt'),
     logFile: join(path, 'log.ndjson'),
+    /** The patch that is uploaded with the result. */
     patchFile: join(path, 'changes.patch'),
+    /** The patch of a later round alone. */
     roundPatchFile: join(path, 'round.patch'),
+    /** Where the tool writes files for the agent. */
     toolFiles: join(path, 'tool'),
     resultFile: join(path, 'tool', 'result.json'),
+    /**
+     * Where `signalbox mcp` and hooks write, as the user of the tool. A sandbox of the tool is not
+     * opened for it.
+     */
     notes: join(path, 'notes'),
     reportFile: join(path, 'notes', 'report.ndjson'),
     processFile: join(path, 'process.json'),
+    /** The git directory by which the agent reads the worktree. */
     evidenceDir: join(path, 'evidence.git'),
     worktree: join(path, 'worktree'),
+    /** The files that are attached to the job. The tool only reads them. */
     attachments: join(path, 'attachments'),
+    /** Has the home directory and the temporary files of wrapped processes. */
     privateDir: join(path, 'private'),
   };
 }

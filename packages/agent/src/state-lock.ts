@@ -1,5 +1,7 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { parseObject } from './executors/json-fields.ts';
+import { renameIfThere, unlessMissing } from './missing-file.ts';
 import { findProcess } from './process/process-list.ts';
 
 /** Another agent uses the state directory. */
@@ -30,7 +32,7 @@ export async function acquireStateLock(lockFile: string): Promise<StateLock> {
     if (await createWhole(lockFile, text)) {
       return { release: () => rm(lockFile, { force: true }) };
     }
-    const found = await readIfThere(lockFile);
+    const found = await unlessMissing(readFile(lockFile, 'utf8'));
     if (found === null) continue;
     await refuseIfAlive(lockFile, found);
     await removeStale(lockFile, found);
@@ -79,33 +81,14 @@ async function refuseIfAlive(lockFile: string, text: string): Promise<void> {
  */
 async function removeStale(lockFile: string, expected: string): Promise<void> {
   const aside = `${lockFile}.stale.${process.pid}`;
-  try {
-    await rename(lockFile, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
+  if (!(await renameIfThere(lockFile, aside))) return;
   if ((await readFile(aside, 'utf8')) !== expected) await link(aside, lockFile);
   await rm(aside, { force: true });
 }
 
+/** An incompletely written lock has no holder. */
 function parseHolder(text: string): LockHolder | null {
-  try {
-    const value = JSON.parse(text) as Partial<LockHolder>;
-    const { pid, startedAt, host } = value;
-    if (pid === undefined || startedAt === undefined || host === undefined) return null;
-    return { pid, startedAt, host };
-  } catch {
-    // An incompletely written lock has no holder.
-    return null;
-  }
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  const { pid, startedAt, host } = (parseObject(text) ?? {}) as Partial<LockHolder>;
+  if (pid === undefined || startedAt === undefined || host === undefined) return null;
+  return { pid, startedAt, host };
 }

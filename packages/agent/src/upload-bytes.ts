@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CallOptions, HubClient } from './hub-client.ts';
+import type { CallOptions } from '@signalbox/sdk';
+import type { HubClient } from './hub-client.ts';
 
 export interface UploadDraft {
   workspaceId: string;

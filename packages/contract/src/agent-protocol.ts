@@ -79,8 +79,9 @@ export interface AgentProtocol {
      * Claim: takes the next job under a lease, or gives the `reason` without one. With `waitMs`
      * the hub holds the request until a job arrives. The answer can be lost after the hub has given
      * out the job: send the same `claimKey` again, with `waitMs` 0 if the agent is leaving, and the
-     * same job and generation come back. AGENT_NOT_FOUND: send a heartbeat first. An answer without
-     * a job may carry `commands`, as a heartbeat does.
+     * same job and generation come back. To a restarted agent as well: store the key before it is
+     * sent, and keep it until a job is granted. AGENT_NOT_FOUND: send a heartbeat first. An answer
+     * without a job may carry `commands`, as a heartbeat does.
      *
      * The lease began some time after the request was sent. Count it from when the request was
      * first sent; if little of it is left by then, renew before starting the tool.

@@ -1,4 +1,3 @@
-import { silentLogger } from '../agent-events.ts';
 import { systemClock } from '../clock.ts';
 import { createRedactor } from '../job/redaction.ts';
 import { createHubClient, Lifecycle, withLockedState } from '../lifecycle.ts';
@@ -38,7 +37,6 @@ export async function startCloudAiAgent(
         {
           ...{ client, workspaceId, displayName, slots, leaseMs, lock, clock, random, emit },
           machineFingerprint: await readMachineFingerprint(options.stateDir),
-          logger: options.logger ?? silentLogger,
           // The executor serves no repository, so it never receives a job that needs a clone.
           capabilities: {
             models: [...models],

@@ -1,11 +1,12 @@
-import type { AgentProtocol, CloudAiJob, CloudAiJobOutcome, Usage } from '@signalbox/contract';
-import type { AgentLogger, LifecycleEvent } from '../agent-events.ts';
+import type { CloudAiJob, CloudAiJobOutcome, Usage } from '@signalbox/contract';
+import type { Client } from '@signalbox/sdk';
+import type { LifecycleEvent } from '../agent-events.ts';
 import type { Clock } from '../clock.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { CloudAiProvider } from './cloud-ai-provider.ts';
 
-/** The calls of the agent protocol that run model calls; a client made by the SDK has them. */
-export type CloudAiHubClient = Pick<AgentProtocol, 'agents' | 'cloudAiJobs'>;
+/** The part of the SDK's client that runs model calls. */
+export type CloudAiHubClient = Pick<Client, 'agents' | 'cloudAiJobs'>;
 
 /** Options of an executor of cloud AI jobs; defaults are given at each field. */
 export interface CloudAiAgentOptions {
@@ -32,7 +33,6 @@ export interface CloudAiAgentOptions {
   /** Secrets, such as the provider's key, to redact from every text that leaves this process. */
   secrets?: readonly string[] | undefined;
   onEvent?: ((event: CloudAiEvent) => void) | undefined;
-  logger?: AgentLogger | undefined;
   client?: CloudAiHubClient | undefined;
   clock?: Clock | undefined;
   /** Source of jitter; returns values in [0, 1). */

@@ -1,5 +1,5 @@
 import type { CloudAiJob } from '@signalbox/contract';
-import type { Clock } from '../clock.ts';
+import { type Clock, untilAborted } from '../clock.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { Redactor } from '../job/redaction.ts';
 import { createBackoff } from '../loops/backoff.ts';
@@ -36,15 +36,19 @@ export interface HeldCloudAiJob {
   readonly released: Promise<void>;
 }
 
-export interface HeldCloudAiOptions {
+/** The parts that all jobs of an executor share. */
+export interface CloudAiParts {
   options: CloudAiAgentOptions;
   client: CloudAiHubClient;
-  claimed: ClaimedCloudAiJob;
   clock: Clock;
   leaseMs: number;
   random: () => number;
   redactor: Redactor;
   emit(event: CloudAiEvent): void;
+}
+
+export interface HeldCloudAiOptions extends CloudAiParts {
+  claimed: ClaimedCloudAiJob;
   /** Called when the provider rejects all calls of this executor. */
   onUnserved(message: string): void;
   onDefect(error: unknown): void;
@@ -78,7 +82,7 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   });
 
   async function work(): Promise<void> {
-    await Promise.race([lease.confirmed, aborted(stopping.signal)]);
+    await Promise.race([lease.confirmed, untilAborted(stopping.signal)]);
     const end = await callModel({
       ...{ clock, job: claimed.job, provider: options.provider, signal: stopping.signal },
       modelDefault: options.models[0],
@@ -130,11 +134,4 @@ function finishedEvent(cloudAiJobId: string, end: CallEnd): CloudAiEvent {
     message: 'message' in end ? end.message : '',
     usage: 'usage' in end ? (end.usage ?? null) : null,
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,28 +1,15 @@
-import type { Clock } from '../clock.ts';
-import type { Redactor } from '../job/redaction.ts';
+import { randomUUID } from 'node:crypto';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
 import type { ClaimCall } from '../loops/claim-loop.ts';
-import {
-  type CloudAiAgentOptions,
-  type CloudAiEvent,
-  type CloudAiHubClient,
-  CloudAiProviderRefusedError,
-} from './cloud-ai-options.ts';
+import { CloudAiProviderRefusedError } from './cloud-ai-options.ts';
 import {
   type ClaimedCloudAiJob,
+  type CloudAiParts,
   type HeldCloudAiJob,
   holdCloudAiJob,
 } from './held-cloud-ai-job.ts';
 
-export interface CloudAiWorkOptions extends WorkHooks {
-  options: CloudAiAgentOptions;
-  client: CloudAiHubClient;
-  clock: Clock;
-  leaseMs: number;
-  random: () => number;
-  redactor: Redactor;
-  emit(event: CloudAiEvent): void;
-}
+export type CloudAiWorkOptions = CloudAiParts & WorkHooks;
 
 /** Runs jobs claimed from the queue of cloud AI jobs. */
 export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
@@ -71,13 +58,15 @@ function createClaim(
   onClaimed: (claimed: ClaimedCloudAiJob) => void,
 ): ClaimCall {
   const { workspaceId, models, kinds } = options;
+  let claimKey = randomUUID();
   return async ({ sentAtMs, ...request }, call) => {
     const wanted = { models: [...models], ...(kinds === undefined ? {} : { kinds: [...kinds] }) };
-    const body = { workspaceId, ...wanted, ...request };
+    const body = { workspaceId, claimKey, ...wanted, ...request };
     const answer = await client.cloudAiJobs.claimNext(body, call);
     const { cloudAiJobId, cloudAiJob: job, claimGeneration, commands } = answer;
     if (commands !== undefined) onCommands(commands);
     if (cloudAiJobId === null || job === null) return false;
+    claimKey = randomUUID();
     onClaimed({
       ...{ workspaceId, agentId: request.agentId, cloudAiJobId, job, claimSentAtMs: sentAtMs },
       claimGeneration: claimGeneration ?? job.attempt,

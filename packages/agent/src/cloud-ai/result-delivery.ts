@@ -1,6 +1,6 @@
 import { BODY_BYTES_MAX, type CloudAiResult, TEXT_CHARS_MAX } from '@signalbox/contract';
 import type { Clock } from '../clock.ts';
-import { judgeFailure } from '../hub-client.ts';
+import { isAboutContent, judgeFailure } from '../hub-client.ts';
 import { cleanText, fitText, jsonBytes } from '../job/text-limits.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import type { CloudAiEvent, CloudAiHubClient } from './cloud-ai-options.ts';
@@ -12,9 +12,6 @@ const BODY_REST_BYTES = 4_096;
 /** Limit of the serialized result, with a margin for field names and quotes. */
 const RESULT_BYTES_MAX = BODY_BYTES_MAX - BODY_REST_BYTES;
 const MESSAGE_BYTES_MAX = 2_000;
-/** Errors about the content of a result, not about the lease: the job is still held. */
-const contentCodes = new Set(['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE']);
-
 type Ended = Extract<CallEnd, { outcome: 'done' | 'failed' }>;
 
 export interface Delivery {
@@ -44,7 +41,7 @@ export async function deliverEnd(delivery: Delivery): Promise<void> {
       const failure = judgeFailure(error);
       if (failure.kind === 'retry') {
         await clock.sleep(backoff.nextDelayMs(failure.retryAfterMs), signal);
-      } else if (contentCodes.has(failure.code) && end.result !== undefined) {
+      } else if (isAboutContent(failure.code) && end.result !== undefined) {
         // Report a plain failure instead, so that the job ends now and is not paid for a second
         // time.
         end = withoutResult(end, `The hub rejected the result: ${failure.message}`);
@@ -62,24 +59,16 @@ function fitEnd(end: Ended): Ended {
   const message = 'message' in end ? { message: fitText(end.message, MESSAGE_BYTES_MAX) } : {};
   const { result } = end;
   if (result === undefined) return { ...end, ...message };
-  const clean = cleanResult(result);
+  // Strings at any depth may contain characters that JSON readers reject.
+  const clean = cleanJson(result);
   const isTooLong = (clean.text?.length ?? 0) > TEXT_CHARS_MAX;
   return isTooLong || jsonBytes(clean) > RESULT_BYTES_MAX
     ? withoutResult(end, `The answer exceeds the limit of ${RESULT_BYTES_MAX} bytes for a result.`)
     : { ...end, ...message, result: clean };
 }
 
-function cleanResult(result: CloudAiResult): CloudAiResult {
-  const { text, json } = result;
-  return {
-    ...(text === undefined ? {} : { text: cleanText(text) }),
-    // Strings at any depth may contain characters that JSON readers reject.
-    ...(json === undefined ? {} : { json: cleanJson(json) }),
-  };
-}
-
-function cleanJson(json: unknown): unknown {
-  return JSON.parse(JSON.stringify(json), (_key, value: unknown) =>
+function cleanJson(result: CloudAiResult): CloudAiResult {
+  return JSON.parse(JSON.stringify(result), (_key, value: unknown) =>
     typeof value === 'string' ? cleanText(value) : value,
   );
 }

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { type ProgramError, runProgram } from '../process/run-program.ts';
 import { ExecutorLoginError } from './executor.ts';
 import { findOnPath } from './find-on-path.ts';
 import { parseObject } from './json-fields.ts';
@@ -25,13 +25,11 @@ export async function checkClaudeLogin(env: NodeJS.ProcessEnv): Promise<void> {
  *
  * @returns null when this Claude Code does not say.
  */
-function readClaudeLogin(file: string, env: NodeJS.ProcessEnv): Promise<boolean | null> {
-  const options = { env, timeout: PROBE_MS_MAX, cwd: tmpdir() };
-  return new Promise((resolve) => {
-    // It ends with 1 when it is not logged in, after the same JSON.
-    execFile(file, ['auth', 'status'], options, (_error, stdout) => {
-      const { loggedIn } = parseObject(stdout) ?? {};
-      resolve(typeof loggedIn === 'boolean' ? loggedIn : null);
-    });
-  });
+async function readClaudeLogin(file: string, env: NodeJS.ProcessEnv): Promise<boolean | null> {
+  const options = { env, limitMs: PROBE_MS_MAX, cwd: tmpdir() };
+  const asked = runProgram(file, ['auth', 'status'], options);
+  // It ends with 1 when it is not logged in, after the same JSON.
+  const { stdout } = await asked.catch((error: ProgramError) => error);
+  const { loggedIn } = parseObject(stdout) ?? {};
+  return typeof loggedIn === 'boolean' ? loggedIn : null;
 }

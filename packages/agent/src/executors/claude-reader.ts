@@ -1,11 +1,11 @@
 import type { Plan, ToolCall } from '@signalbox/contract';
 import { failureOfClaude, readClaudeLimit } from './claude-failure.ts';
 import { usageOfClaude, usageOfMessages } from './claude-usage.ts';
-import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
+import type { ExecutorReport, OutputReader, ReaderMeans, ReadLine } from './executor.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
 import type { ToldLimit } from './judge-failure.ts';
 import { claudeToolKinds, indentParts, type LogPart, plainPart, planPart } from './log-part.ts';
-import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
+import { cleanOutput, indent, shortenOutput } from './tool-output.ts';
 
 const ARGUMENT_CHARS_MAX = 200;
 const DENIED_MAX = 50;
@@ -13,26 +13,18 @@ const DENIED_MAX = 50;
 const internalLine = /^.*\(internal ID - do not mention to user.*$\n?/gm;
 const exitCode = /^Exit code (\d+)\n?/;
 
-type ClaudeReaderOptions = { worktree?: string } & Pick<ExecutorRequest, 'redact' | 'nowMs'>;
-
-/**
- * Reads Claude Code's events, one JSON object per line
- * (https://docs.claude.com/en/docs/claude-code/headless).
- */
-export function createClaudeReader(options: ClaudeReaderOptions): OutputReader {
-  return new ClaudeReader(options);
-}
-
 /** A call with its name for people, such as `Bash: npm test`. */
 interface Call {
   label: string;
   call: ToolCall;
 }
 
-class ClaudeReader implements OutputReader {
-  readonly #worktree: string;
-  readonly #redact: ExecutorRequest['redact'];
-  readonly #nowMs: ExecutorRequest['nowMs'];
+/**
+ * Reads Claude Code's events, one JSON object per line
+ * (https://docs.claude.com/en/docs/claude-code/headless).
+ */
+export class ClaudeReader implements OutputReader {
+  readonly #means: ReaderMeans;
   readonly #report: ExecutorReport = {};
   readonly #denied = new Set<string>();
   /** Calls without a result yet, by their ID, in order. */
@@ -46,10 +38,8 @@ class ClaudeReader implements OutputReader {
   /** The tokens of each message, by its ID; a message comes in several events. */
   readonly #messages = new Map<string, JsonObject>();
 
-  constructor({ worktree = '', redact, nowMs }: ClaudeReaderOptions) {
-    this.#worktree = worktree;
-    this.#redact = redact;
-    this.#nowMs = nowMs;
+  constructor(means: ReaderMeans) {
+    this.#means = means;
   }
 
   readLine(line: string): ReadLine {
@@ -132,7 +122,7 @@ class ClaudeReader implements OutputReader {
 
   #beginCall(part: JsonObject): Call {
     const name = textOf(part.name);
-    const argument = this.#clean(argumentOf(objectOf(part.input)));
+    const argument = cleanOutput(argumentOf(objectOf(part.input)), this.#means);
     const kind = claudeToolKinds[name] ?? 'other';
     const named = argument === '' ? name : `${name}: ${argument}`;
     const title = kind === 'execute' && argument !== '' ? argument : named;
@@ -157,7 +147,7 @@ class ClaudeReader implements OutputReader {
     const title = id !== this.#lastCall && known !== undefined ? `← ${known.label}\n` : '';
     this.#lastCall = '';
     this.#calls.delete(id);
-    const output = this.#clean(contentOf(part.content).replace(internalLine, ''));
+    const output = cleanOutput(contentOf(part.content).replace(internalLine, ''), this.#means);
     const ended = (toolCall: Partial<ToolCall>) =>
       known === undefined ? {} : { activity: { toolCall: { ...known.call, ...toolCall } } };
     if (part.is_error !== true) {
@@ -176,7 +166,7 @@ class ClaudeReader implements OutputReader {
     const report = this.#report;
     if (textOf(event.result) !== '') report.message = textOf(event.result);
     if (textOf(event.session_id) !== '') report.sessionId = textOf(event.session_id);
-    const before = { kind: this.#lastError, limit: this.#limit, nowMs: this.#nowMs() };
+    const before = { kind: this.#lastError, limit: this.#limit, nowMs: this.#means.nowMs() };
     const failure = failureOfClaude(event, before);
     if (failure === null) delete report.failure;
     else report.failure = failure;
@@ -186,11 +176,6 @@ class ClaudeReader implements OutputReader {
     report.usage = usage;
     const { model: _, models: __, ...used } = usage;
     return { parts: [{ text: '', activity: { usage: used } }] };
-  }
-
-  #clean(text: string): string {
-    const safe = this.#redact(text);
-    return this.#worktree === '' ? safe : withoutWorktree(safe, this.#worktree);
   }
 }
 

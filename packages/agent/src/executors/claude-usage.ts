@@ -19,12 +19,8 @@ export function usageOfClaude(result: JsonObject, model: string): Usage | undefi
     ...costOf(objectOf(counts).costUSD),
   }));
   if (models.length === 0) return undefined;
-  const sum = (pick: (one: (typeof models)[number]) => number) =>
-    models.reduce((total, one) => total + pick(one), 0);
   return {
-    inputTokens: sum((one) => one.inputTokens),
-    outputTokens: sum((one) => one.outputTokens),
-    cachedInputTokens: sum((one) => one.cachedInputTokens),
+    ...sumOf(models),
     ...costs,
     ...(model === '' ? {} : { model }),
     ...(models.length > 1 ? { models } : {}),
@@ -35,14 +31,17 @@ export function usageOfClaude(result: JsonObject, model: string): Usage | undefi
 export function usageOfMessages(messages: Iterable<JsonObject>, model: string): Usage | undefined {
   const counts = [...messages].map(countTokens);
   if (counts.length === 0) return undefined;
-  const sum = (pick: (one: (typeof counts)[number]) => number) =>
-    counts.reduce((total, one) => total + pick(one), 0);
-  return {
-    inputTokens: sum((one) => one.inputTokens),
-    outputTokens: sum((one) => one.outputTokens),
-    cachedInputTokens: sum((one) => one.cachedInputTokens),
-    ...(model === '' ? {} : { model }),
-  };
+  return { ...sumOf(counts), ...(model === '' ? {} : { model }) };
+}
+
+function sumOf(counts: readonly ReturnType<typeof countTokens>[]) {
+  const sum = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  for (const one of counts) {
+    sum.inputTokens += one.inputTokens;
+    sum.outputTokens += one.outputTokens;
+    sum.cachedInputTokens += one.cachedInputTokens;
+  }
+  return sum;
 }
 
 /** Cached input counts as input: the model read it, and it is billed at its own price. */

@@ -1,6 +1,6 @@
 import { askedSetting } from './asked-tool.ts';
 import { checkClaudeLogin } from './claude-login.ts';
-import { createClaudeReader } from './claude-reader.ts';
+import { ClaudeReader } from './claude-reader.ts';
 import { readKeptSettings } from './claude-settings.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
 import { findOnPath, readVersion } from './find-on-path.ts';
@@ -112,7 +112,7 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
           CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
           MCP_TIMEOUT: String(SERVER_START_SECONDS * 1_000),
         },
-        reader: createClaudeReader(request),
+        reader: new ClaudeReader(request),
       };
     },
     describe() {

@@ -1,20 +1,10 @@
 import type { Plan, Usage } from '@signalbox/contract';
 import { readCodexSession } from './codex-session.ts';
-import type { ExecutorReport, ExecutorRequest, OutputReader, ReadLine } from './executor.ts';
+import type { ExecutorReport, OutputReader, ReaderMeans, ReadLine } from './executor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from './json-fields.ts';
 import { judgeFailure } from './judge-failure.ts';
 import { plainPart, planPart } from './log-part.ts';
-import { indent, shortenOutput, withoutWorktree } from './tool-output.ts';
-
-export interface CodexReaderOptions {
-  /** The model that Codex was told to use. */
-  model?: string | undefined;
-  /** The sandbox that it runs in. */
-  mode?: string;
-  worktree?: string;
-  redact: ExecutorRequest['redact'];
-  nowMs: ExecutorRequest['nowMs'];
-}
+import { cleanOutput, indent, shortenOutput } from './tool-output.ts';
 
 /** Codex runs each command in a login shell. */
 const shellCommand = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (?:'([\s\S]*)'|(\S+))$/;
@@ -22,25 +12,21 @@ const shellCommand = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (?:'([\s\S]*)'|(\S+))$/;
 const retry = /^Reconnecting\.\.\. (\d+)\/(\d+)(?: \((.*)\))?$/s;
 
 /** Reads the events of `codex exec --json`, one JSON object per line. */
-export function createCodexReader(options: CodexReaderOptions): OutputReader {
-  return new CodexReader(options);
-}
-
-class CodexReader implements OutputReader {
+export class CodexReader implements OutputReader {
+  readonly #means: ReaderMeans;
   readonly #model: string | undefined;
-  readonly #worktree: string;
-  readonly #redact: ExecutorRequest['redact'];
-  readonly #nowMs: ExecutorRequest['nowMs'];
   readonly #report: ExecutorReport = {};
   readonly #spent = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   #hasCompletedTurn = false;
 
-  constructor({ model, mode, worktree = '', redact, nowMs }: CodexReaderOptions) {
+  /**
+   * @param model that Codex was told to use.
+   * @param mode the sandbox that it runs in.
+   */
+  constructor(means: ReaderMeans, model?: string, mode?: string) {
     if (mode !== undefined) this.#report.mode = mode;
+    this.#means = means;
     this.#model = model;
-    this.#worktree = worktree;
-    this.#redact = redact;
-    this.#nowMs = nowMs;
   }
 
   readLine(line: string): ReadLine {
@@ -97,7 +83,10 @@ class CodexReader implements OutputReader {
   #readChange(item: JsonObject): ReadLine {
     const changes = listOf(item.changes)
       .map(objectOf)
-      .map(({ kind, path }) => ({ kind: textOf(kind), path: this.#clean(textOf(path)) }));
+      .map(({ kind, path }) => ({
+        kind: textOf(kind),
+        path: cleanOutput(textOf(path), this.#means),
+      }));
     const lines = changes.map(({ kind, path }) => `→ ${kind} ${path}\n`);
     const [first] = changes;
     if (first === undefined) return { parts: [] };
@@ -111,14 +100,15 @@ class CodexReader implements OutputReader {
   }
 
   #readCommand(type: string, item: JsonObject): ReadLine {
-    const command = this.#clean(commandOf(textOf(item.command)));
+    const command = cleanOutput(commandOf(textOf(item.command)), this.#means);
     const call = { id: textOf(item.id), kind: 'execute', title: command } as const;
     if (type === 'item.started') {
       const activity = { toolCall: { ...call, status: 'running' as const } };
       return { parts: [{ text: `→ ${command}\n`, activity }], progress: command };
     }
     if (type !== 'item.completed') return { parts: [] };
-    const output = indent(shortenOutput(this.#clean(textOf(item.aggregated_output)).trimEnd()));
+    const said = cleanOutput(textOf(item.aggregated_output), this.#means);
+    const output = indent(shortenOutput(said.trimEnd()));
     const isFailed = item.status === 'failed' || (item.exit_code ?? 0) !== 0;
     const exit = exitCodeOf(item.exit_code);
     const status = isFailed ? 'failed' : 'done';
@@ -131,7 +121,7 @@ class CodexReader implements OutputReader {
     const [, attempt, triesMax, why] = retry.exec(message) ?? [];
     const summary = sentenceOf(why ?? message) || 'Codex reported a failure.';
     const isKnown = this.#report.failure?.summary === summary;
-    this.#report.failure = judgeFailure({ sentence: summary }, this.#nowMs());
+    this.#report.failure = judgeFailure({ sentence: summary }, this.#means.nowMs());
     if (attempt !== undefined) {
       const progress = `The model did not answer: try ${attempt} of ${triesMax}. ${summary}`;
       return { parts: plainPart(`… ${progress}\n`), progress };
@@ -148,11 +138,6 @@ class CodexReader implements OutputReader {
     // Codex recovered from earlier errors, such as a lost connection.
     delete this.#report.failure;
     return { parts: [{ text: '', activity: { usage: { ...this.#spent } } }] };
-  }
-
-  #clean(text: string): string {
-    const safe = this.#redact(text);
-    return this.#worktree === '' ? safe : withoutWorktree(safe, this.#worktree);
   }
 }
 

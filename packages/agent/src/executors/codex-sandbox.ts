@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import type { Wrap } from '../isolation/bubblewrap.ts';
 import { cleanEnvironment } from '../process/environment.ts';
+import { type ProgramError, runProgram } from '../process/run-program.ts';
 import { environmentOf, identityOf, type ToolUser } from '../process/tool-user.ts';
 import { ExecutorSandboxError } from './executor.ts';
 
@@ -32,20 +32,17 @@ export async function checkCodexSandbox(
   { env, user }: { env: NodeJS.ProcessEnv; user: ToolUser | null },
 ): Promise<void> {
   const { file, args } = inCodexSandbox(codex, mode)({ file: 'true', args: [] });
-  const limits = { timeout: PROBE_MS_MAX, killSignal: 'SIGKILL', cwd: tmpdir() } as const;
   const clean = environmentOf(user, cleanEnvironment(env, undefined));
-  const options = { ...limits, env: clean, ...identityOf(user) };
-  const problem = await new Promise<string | null>((resolve) => {
-    const child = execFile(file, [...args], options, (error, _stdout, stderr) => {
-      if (error === null) return resolve(null);
-      const words = stderr.split('\n').filter((line) => line.trim() !== '' && !noise.test(line));
-      resolve((words.join(' ') || error.message).slice(0, WORDS_CHARS_MAX));
-    });
-    child.stdin?.end();
-  });
-  if (problem === null) return;
-  throw new ExecutorSandboxError(
-    `The sandbox of Codex does not work here, so its commands would fail: ${problem} ` +
-      'To see it: codex sandbox -- true',
-  );
+  const options = { limitMs: PROBE_MS_MAX, cwd: tmpdir(), env: clean, ...identityOf(user) };
+  try {
+    await runProgram(file, args, options);
+  } catch (error) {
+    const { stderr, message } = error as ProgramError;
+    const words = stderr.split('\n').filter((line) => line.trim() !== '' && !noise.test(line));
+    const problem = (words.join(' ') || message).slice(0, WORDS_CHARS_MAX);
+    throw new ExecutorSandboxError(
+      `The sandbox of Codex does not work here, so its commands would fail: ${problem} ` +
+        'To see it: codex sandbox -- true',
+    );
+  }
 }

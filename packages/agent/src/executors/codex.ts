@@ -1,5 +1,5 @@
 import { askedSetting } from './asked-tool.ts';
-import { createCodexReader } from './codex-reader.ts';
+import { CodexReader } from './codex-reader.ts';
 import { checkCodexSandbox, inCodexSandbox } from './codex-sandbox.ts';
 import { codexServerSettings } from './codex-server.ts';
 import { type Executor, ExecutorMissingError, type ExecutorRequest } from './executor.ts';
@@ -79,12 +79,6 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
       if (asked !== undefined) args.push(`--model=${asked}`);
       // A dash makes Codex read the prompt from standard input, so it may begin with any character.
       args.push(...(options.args ?? []), '-');
-      const reader = createCodexReader({
-        ...{ model: asked, mode },
-        worktree: request.worktree,
-        redact: request.redact,
-        nowMs: request.nowMs,
-      });
       return {
         file: 'codex',
         args,
@@ -92,7 +86,7 @@ export function createCodexExecutor(options: CodexExecutorOptions = {}): Executo
           resultFile: request.isReadOnly ? null : request.resultFile,
           hasServer: jobServer !== undefined,
         }),
-        reader,
+        reader: new CodexReader(request, asked, mode),
       };
     },
     describe: () => [...(model === undefined ? [] : [`model ${model}`]), `sandbox ${sandbox}`],

@@ -4,26 +4,35 @@ import type { RepositoryMapping } from '../git/git-mirror.ts';
 import type { ProcessExit } from '../process/process-run.ts';
 import type { LogPart } from './log-part.ts';
 
-/** The means of an executor to talk with its tool during one attempt of a job. */
-export interface ConversationHost {
+/** A job as its tool gets it. */
+export interface ToolJob {
   readonly job: Job;
   /** The job's prompt, with the answers to its earlier questions. */
   readonly promptText: string;
   /** The same for a session that knows the earlier rounds of the work. */
   readonly nextPromptText: string;
-  /** The worktree. It has the same path in every attempt of the job on this machine. */
-  readonly cwd: string;
   /** The job may read but not change files. */
   readonly isReadOnly: boolean;
   /** The tool's own sandbox does not work in the wrap, which takes its place. */
   readonly isSandboxOff: boolean;
-  readonly repository: RepositoryMapping;
   /** The environment of the tool. */
   readonly env: NodeJS.ProcessEnv;
   /** How long a question of the tool waits for a person before the job is parked. */
   readonly holdMs: number;
-  /** The rest of the budget of this attempt; null: no limit. */
+  /** The tool ends its work when this attempt has cost this much; null: no limit. */
   readonly budgetUsd: number | null;
+  /**
+   * Removes secrets from a text that leaves the machine. Call it before a text is cut: a part of a
+   * secret is not recognized.
+   */
+  redact(text: string): string;
+}
+
+/** The means of an executor to talk with its tool during one attempt of a job. */
+export interface ConversationHost extends ToolJob {
+  /** The worktree. It has the same path in every attempt of the job on this machine. */
+  readonly cwd: string;
+  readonly repository: RepositoryMapping;
   /** Fires when the work must stop. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -48,11 +57,6 @@ export interface ConversationHost {
   onModelAnswer(): void;
   /** Takes the usage of the attempt so far. It is kept however the attempt ends. */
   onUsage(usage: Usage): void;
-  /**
-   * Removes secrets from a text that leaves the machine. Call it before a text is cut: a part of a
-   * secret is not recognized.
-   */
-  redact(text: string): string;
 }
 
 export interface ToolStart {

@@ -3,7 +3,7 @@ import type { OwnSandbox } from '../isolation/bubblewrap.ts';
 import type { Proof } from '../isolation/rungs.ts';
 import type { ToolUser } from '../process/tool-user.ts';
 import type { OfferedModels } from './asked-tool.ts';
-import type { ConversationHost, SessionMemory } from './conversation.ts';
+import type { ConversationHost, SessionMemory, ToolJob } from './conversation.ts';
 import type { LogPart } from './log-part.ts';
 import type { ToolFailure } from './tool-failure.ts';
 
@@ -46,12 +46,7 @@ export interface ExecutorTool {
   proof?: Proof;
 }
 
-export interface ExecutorRequest {
-  job: Job;
-  /** The job's prompt, with the answers to its earlier questions. */
-  promptText: string;
-  /** The same for a session that knows the earlier rounds of the work. */
-  nextPromptText: string;
+export interface ExecutorRequest extends ToolJob {
   /** Absent: the executor has no sessions. */
   session?: SessionMemory;
   /** The tool's working directory. */
@@ -62,20 +57,8 @@ export interface ExecutorRequest {
   resultFile: string;
   /** The directory of the files that are attached to the job. Absent: the job has no files. */
   attachments?: string;
-  /** The job may read but not change files. */
-  isReadOnly: boolean;
-  /** The tool's own sandbox does not work in the wrap, which takes its place. */
-  isSandboxOff?: boolean;
-  /** The environment of the tool. */
-  env: NodeJS.ProcessEnv;
-  /** How long a question of the tool waits for a person before the job is parked. */
-  holdMs: number;
-  /** Removes secrets. Call it before a text is cut: a part of a secret is not recognized. */
-  redact(text: string): string;
   /** The wall clock. */
   nowMs(): number;
-  /** The tool ends its work when it has cost this much; null: no limit. */
-  budgetUsd: number | null;
 }
 
 export interface ExecutorPlan {
@@ -91,6 +74,9 @@ export interface ExecutorPlan {
   /** Talks with the tool while it runs, instead of `stdin` and `reader`. It can ask people. */
   converse?(host: ConversationHost): Promise<ExecutorReport>;
 }
+
+/** The part of a request that a reader of the tool's events needs. */
+export type ReaderMeans = Pick<ExecutorRequest, 'worktree' | 'redact' | 'nowMs'>;
 
 /** Converts the tool's events to text for the timeline and collects what they report. */
 export interface OutputReader {

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { runProgram } from '../process/run-program.ts';
 
 /** Finds the first executable of this name on the PATH, or null. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
@@ -16,15 +16,14 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
   return null;
 }
 
-const VERSION_TIMEOUT_MS = 15_000;
+const VERSION_MS_MAX = 15_000;
 const VERSION_CHARS_MAX = 100;
 
 /** The first line that `--version` prints; null when it fails or prints nothing. */
-export function readVersion(file: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  return new Promise((resolve) => {
-    execFile(file, ['--version'], { env, timeout: VERSION_TIMEOUT_MS }, (error, stdout) => {
-      const line = stdout.split('\n')[0]?.trim() ?? '';
-      resolve(error !== null || line === '' ? null : line.slice(0, VERSION_CHARS_MAX));
-    });
-  });
+export async function readVersion(file: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const printed = await runProgram(file, ['--version'], { env, limitMs: VERSION_MS_MAX }).catch(
+    () => null,
+  );
+  const line = printed?.stdout.split('\n')[0]?.trim() ?? '';
+  return line === '' ? null : line.slice(0, VERSION_CHARS_MAX);
 }

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { runProgram } from '../process/run-program.ts';
 import { SHELL } from './command.ts';
 import {
   type Executor,
@@ -31,6 +31,7 @@ export interface OwnToolOptions {
 
 /** Linux starts no program with a longer argument (execve(2)). */
 const ARGUMENT_BYTES_MAX = 131_071;
+const LOOK_MS_MAX = 15_000;
 /** A model may print lines of any length, and the id is on a short one. */
 const LINE_CHARS_MAX = 10_000;
 /** The tool's word becomes a part of a command line. */
@@ -79,12 +80,10 @@ export function programOf(command: string): string {
   return command.split(/\s+/).find((word) => word !== '' && !/^\w+=/.test(word)) ?? '';
 }
 
-function isKnownToShell(program: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile(SHELL, ['-c', 'command -v "$0"', program], { env }, (error) =>
-      resolve(error === null),
-    );
-  });
+async function isKnownToShell(program: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const options = { env, limitMs: LOOK_MS_MAX };
+  const found = runProgram(SHELL, ['-c', 'command -v "$0"', program], options);
+  return await found.then(() => true).catch(() => false);
 }
 
 function promptOf(request: ExecutorRequest, isResumed: boolean): string {

@@ -14,10 +14,11 @@ const waits = /\btry again in ((?:\d+ (?:day|hour|minute|second)s?,? ?(?:and )?)
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 /** Tools leave out the seconds: the limit is reset within the minute that they name. */
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const unitMs: Readonly<Record<string, number>> = {
   day: DAY_MS,
-  hour: 3_600_000,
+  hour: HOUR_MS,
   minute: MINUTE_MS,
   second: 1_000,
 };
@@ -68,21 +69,11 @@ function instantOf(shownMs: number, zone: string | undefined): number {
 
 /** How far the clocks of a zone are ahead of UTC at an instant. */
 function offsetMs(atMs: number, zone: string | undefined): number {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(atMs);
-  const part = (type: Intl.DateTimeFormatPartTypes) =>
-    Number(parts.find((one) => one.type === type)?.value);
-  const time = [part('hour'), part('minute'), part('second')] as const;
-  const shownMs = Date.UTC(part('year'), part('month') - 1, part('day'), ...time);
-  return shownMs - Math.floor(atMs / 1_000) * 1_000;
+  const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  // Such as GMT-05:00; UTC itself is shown as GMT.
+  const [, sign = '', hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(atMs)) ?? [];
+  const ms = Number(hours ?? 0) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS;
+  return sign === '-' ? -ms : ms;
 }
 
 function durationOf(text: string): number {

@@ -7,7 +7,7 @@ import { identityOf, showToUser } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, gitEnvironment, runGit, safeSettings } from './git.ts';
 import { withMirror } from './git-mirror.ts';
 import { objectsOf, type Worktree } from './git-worktree.ts';
-import { changedNameOf } from './shared-changes.ts';
+import { changedNameOf, readDiff } from './shared-changes.ts';
 import { openWorktreeFiles, type ToolRepository } from './tool-repository.ts';
 
 /** Evidence of a job's changes, read from git only, never from the tool's own claims. */
@@ -68,16 +68,10 @@ export async function findInChanges(
   { treeSha }: ToolChanges,
   matches: (text: string) => boolean,
 ): Promise<string[] | null> {
-  const args = ['diff-tree', '-r', '-p', '--unified=0', '--no-renames', '--no-ext-diff'];
   const git = { ...reading, outputBytesMax: ADDED_BYTES_MAX };
-  let patch: string;
-  try {
-    const ends = [`${worktree.baseSha}^{tree}`, treeSha];
-    patch = await runGit([...args, '--no-textconv', ...ends], git);
-  } catch (error) {
-    if (error instanceof GitError) return null;
-    throw error;
-  }
+  const ends = [`${worktree.baseSha}^{tree}`, treeSha];
+  const patch = await readDiff(['--unified=0', '--no-renames', ...ends], git);
+  if (patch === null) return null;
   const found: string[] = [];
   for (const part of patch.split(/^diff --git /m)) {
     const name = changedNameOf(part);

@@ -6,7 +6,7 @@ import type { LandingOptions, ShareChanges } from '../landing/landing-options.ts
 import { admitUser, hideFromUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import type { SetupOptions } from '../setup/setup-options.ts';
 import { type StateDirectory, writeFileDurably } from '../state-directory.ts';
-import { askGit, GitError, type GitOptions, runGit } from './git.ts';
+import { askGit, GitError, type GitOptions, isAncestor, readCommit, runGit } from './git.ts';
 
 /** Maps a repository of the hub to the person's clone on this machine. */
 export interface RepositoryMapping {
@@ -142,8 +142,7 @@ async function refresh(
     await runGit(args, { gitDir: mirror.gitDir, signal });
   } catch (error) {
     const clone = { cwd: mirror.clonePath, signal };
-    const head = ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'];
-    if ((await askGit(head, clone)) !== null) throw error;
+    if ((await readCommit(clone, 'HEAD')) !== null) throw error;
     if (!(await isEmpty(repository, clone))) {
       const why = 'its current branch has no commit; check out a branch that has one';
       throw new GitError(`${mirror.clonePath}: ${why}.`, null, undefined);
@@ -312,11 +311,6 @@ async function findBranch(git: GitOptions, name: string): Promise<string | null>
   return await newerOf(git, here, await readCommit(git, `refs/remotes/origin/${name}`));
 }
 
-export function readCommit(git: GitOptions, name: string): Promise<string | null> {
-  const wanted = `${name}^{commit}`;
-  return askGit(['rev-parse', '--verify', '--quiet', '--end-of-options', wanted], git);
-}
-
 /** A branch of the clone; that of the origin if it continues the clone's, or is the only one. */
 export async function newerOf(
   git: GitOptions,
@@ -324,8 +318,7 @@ export async function newerOf(
   there: string | null,
 ): Promise<string | null> {
   if (here === null || there === null) return here ?? there;
-  const isAhead = (await askGit(['merge-base', '--is-ancestor', here, there], git)) !== null;
-  return isAhead ? there : here;
+  return (await isAncestor(git, here, there)) ? there : here;
 }
 
 /** Of agents. */

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { hostname } from 'node:os';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { hashRemoteUrl } from '@signalbox/contract';
+import { runProgram } from '../process/run-program.ts';
 import { askGit } from './git.ts';
 import { findCloneRoot } from './git-mirror.ts';
 
@@ -74,21 +74,18 @@ export async function resolveSshAlias(url: string, env: NodeJS.ProcessEnv): Prom
   return `ssh://${userPart}${realHost}:${realPort}${separator}${path}`;
 }
 
-function readSshSettings(
+async function readSshSettings(
   host: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Map<string, string> | null> {
-  return new Promise((resolveSettings) => {
-    execFile('ssh', ['-G', '--', host], { env, timeout: SSH_TIMEOUT_MS }, (error, stdout) => {
-      // If SSH is missing or rejects its configuration, use the host name unchanged.
-      if (error !== null) return resolveSettings(null);
-      const lines = stdout.split('\n').map((line): [string, string] => {
-        const space = line.indexOf(' ');
-        return [line.slice(0, space), line.slice(space + 1)];
-      });
-      resolveSettings(new Map(lines));
-    });
+  const asked = runProgram('ssh', ['-G', '--', host], { env, limitMs: SSH_TIMEOUT_MS });
+  // If SSH is missing or rejects its configuration, use the host name unchanged.
+  const { stdout } = (await asked.catch(() => null)) ?? {};
+  const lines = stdout?.split('\n').map((line): [string, string] => {
+    const space = line.indexOf(' ');
+    return [line.slice(0, space), line.slice(space + 1)];
   });
+  return lines === undefined ? null : new Map(lines);
 }
 
 function labelOf(url: string): string {

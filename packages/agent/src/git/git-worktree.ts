@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { unlessMissing } from '../missing-file.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { giveToUser, showToUser, type ToolUser } from '../process/tool-user.ts';
 import { askGit, GitError, type GitOptions, gitEnvironment, runGit } from './git.ts';
@@ -174,7 +175,7 @@ async function createRepository(
   await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
   await writeFile(join(gitDir, 'config'), settings.map(configEntry).join(''));
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternatesOf(objectsOf(mirror)));
-  await copyIfThere(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow'));
+  await unlessMissing(copyFile(join(mirror.gitDir, 'shallow'), join(gitDir, 'shallow')));
 }
 
 /** Writes a setting in the syntax of git-config(1). */
@@ -200,14 +201,6 @@ function withoutPasswords(settings: Settings): Settings {
   return settings.map(([name, value]) => [name, value.replace(/:\/\/[^\s/@]+@/, '://')]);
 }
 
-async function copyIfThere(from: string, to: string): Promise<void> {
-  try {
-    await copyFile(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
 /**
  * Publishes a job's branch to the person's clone, so that its commits outlive the worktree. The
  * clone changes only that ref: its checkout, index, `FETCH_HEAD`, remotes and settings stay
@@ -219,15 +212,17 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 export async function publishBranch(worktree: Worktree, commitSha: string): Promise<void> {
   const { mirror, branch } = worktree;
   const ref = `refs/heads/${branch}`;
-  const git = { isAfterTool: true } as const;
-  const root = await findCloneRoot(mirror.clonePath, git);
-  await withMirror(mirror, () =>
-    runGit(
-      ['-C', root, 'fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head']
-        .concat('--no-recurse-submodules', '--no-auto-maintenance', '--update-shallow')
-        .concat(mirror.gitDir, `+${commitSha}:${ref}`),
-      git,
-    ),
+  const root = await findCloneRoot(mirror.clonePath, { isAfterTool: true });
+  await withMirror(mirror, () => giveToClone(mirror, root, `+${commitSha}:${ref}`));
+}
+
+/** Brings a commit of the mirror into the clone, under one ref. */
+export async function giveToClone(mirror: Mirror, root: string, refspec: string): Promise<void> {
+  await runGit(
+    ['-C', root, 'fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head']
+      .concat('--no-recurse-submodules', '--no-auto-maintenance', '--update-shallow')
+      .concat(mirror.gitDir, refspec),
+    { isAfterTool: true },
   );
 }
 

@@ -107,6 +107,25 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   }
 }
 
+/** Whether a commit is another one, or an ancestor of it. */
+export async function isAncestor(git: GitOptions, sha: string, of: string): Promise<boolean> {
+  return (await askGit(['merge-base', '--is-ancestor', sha, of], git)) !== null;
+}
+
+/** Whether a text from elsewhere is the id of a commit, and no option or name. */
+export function isCommit(sha: unknown): sha is string {
+  return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
+}
+
+export async function hasCommit(git: GitOptions, sha: string): Promise<boolean> {
+  return (await askGit(['cat-file', '-e', `${sha}^{commit}`], git)) !== null;
+}
+
+export function readCommit(git: GitOptions, name: string): Promise<string | null> {
+  const wanted = `${name}^{commit}`;
+  return askGit(['rev-parse', '--verify', '--quiet', '--end-of-options', wanted], git);
+}
+
 /** Like `runGit`, for queries: null when git exits with an error. */
 export async function askGit(
   args: readonly string[],

@@ -31,17 +31,10 @@ interface Hunk {
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const unseen = ['--no-ext-diff', '--no-textconv', '--no-color'];
 
-/** Reads from a repository what became of lines. Each answer is read once. */
-export interface LineHistory {
-  hasCommit(sha: string): Promise<boolean>;
-  /** The lines of a file; null: it is not there, or too large. */
-  linesOf(sha: string, path: string): Promise<readonly string[] | null>;
-  /** The path of a file in another commit; null: it was deleted. */
-  pathIn(from: string, path: string, to: string): Promise<string | null>;
-  trace(from: string, place: LinePlace, to: string): Promise<TracedLines>;
-}
+export type LineHistory = ReturnType<typeof openLineHistory>;
 
-export function openLineHistory(git: GitOptions): LineHistory {
+/** Reads from a repository what became of lines. Each answer is read once. */
+export function openLineHistory(git: GitOptions) {
   const options = { ...git, outputBytesMax: FILE_BYTES_MAX };
   const commits = new Map<string, Promise<boolean>>();
   const files = new Map<string, Promise<readonly string[] | null>>();
@@ -62,6 +55,7 @@ export function openLineHistory(git: GitOptions): LineHistory {
   const hasCommit = (sha: string) =>
     keep(commits, sha, async () => (await ask(['cat-file', '-e', `${sha}^{commit}`])) !== null);
 
+  /** The lines of a file; null: it is not there, or too large. */
   const linesOf = (sha: string, path: string) =>
     keep(files, `${sha}:${path}`, async () => {
       const text = await ask(['cat-file', 'blob', `${sha}:${path}`]);
@@ -75,6 +69,7 @@ export function openLineHistory(git: GitOptions): LineHistory {
       return diff === null || /^Binary files /m.test(diff) ? null : readHunks(diff);
     });
 
+  /** The path of a file in another commit; null: it was deleted. */
   async function pathIn(from: string, path: string, to: string): Promise<string | null> {
     if (from === to) return path;
     const moved = await keep(moves, `${from} ${to}`, async () => {
@@ -87,7 +82,7 @@ export function openLineHistory(git: GitOptions): LineHistory {
 
   return {
     ...{ hasCommit, linesOf, pathIn },
-    async trace(from, place, to) {
+    async trace(from: string, place: LinePlace, to: string): Promise<TracedLines> {
       const path = await pathIn(from, place.path, to);
       if (path === null) return { isChanged: true, place: null };
       if (from === to) return { isChanged: false, place };

@@ -42,6 +42,17 @@ export function changedNameOf(part: string): string | null {
   return plain ?? quoted ?? null;
 }
 
+/** Null: git cannot show the changes, for instance because they are too large. */
+export async function readDiff(args: readonly string[], git: GitOptions): Promise<string | null> {
+  const plain = ['diff-tree', '-r', '-p', '--no-ext-diff', '--no-textconv'];
+  try {
+    return await runGit([...plain, ...args], git);
+  } catch (error) {
+    if (error instanceof GitError) return null;
+    throw error;
+  }
+}
+
 /** A unified diff without secrets. */
 export interface Patch {
   text: string;
@@ -67,15 +78,9 @@ export async function makePatch(
   left: ReadonlySet<string> = new Set(),
 ): Promise<Patch | null> {
   const { baseSha, commitSha } = range;
-  const args = ['diff-tree', '-r', '-p', '--find-renames', '--no-ext-diff', '--no-textconv'];
   const git = { ...gitOf(range), outputBytesMax: DIFF_BYTES_MAX };
-  let whole: string;
-  try {
-    whole = await runGit([...args, '--full-index', baseSha, commitSha], git);
-  } catch (error) {
-    if (error instanceof GitError) return null;
-    throw error;
-  }
+  const whole = await readDiff(['--find-renames', '--full-index', baseSha, commitSha], git);
+  if (whole === null) return null;
   const files = whole.split(/^(?=diff --git )/m).filter((file) => file !== '');
   const shown: string[] = [];
   let bytes = 0;

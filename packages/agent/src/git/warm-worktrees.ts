@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pathName } from '../job/attempt.ts';
+import { renameIfThere, unlessMissing } from '../missing-file.ts';
 import { isReached } from '../process/process-reach.ts';
 import { runProgram } from '../process/run-program.ts';
 import { moveToolEntries, removeToolTree, ToolFileError } from '../process/tool-file.ts';
@@ -148,24 +149,13 @@ export async function hasOtherAttributes(files: Files, baseSha: string): Promise
 
 /** Their names; one without an index is incomplete. */
 export async function listWarm(path: string): Promise<string[]> {
-  try {
-    return (await readdir(path)).filter(isForJobs);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  return ((await unlessMissing(readdir(path))) ?? []).filter(isForJobs);
 }
 
 /** Deletes one of them, unless a job has just taken it. */
 export async function removeWarm(place: string): Promise<void> {
   const target = `${place}${DELETED}`;
-  try {
-    await rename(place, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  await removeToolTree(target);
+  if (await renameIfThere(place, target)) await removeToolTree(target);
 }
 
 /** Nothing of the tool's `.git` is read. */

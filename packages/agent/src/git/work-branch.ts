@@ -1,5 +1,5 @@
-import { askGit, type GitOptions, runGit } from './git.ts';
-import { type Mirror, newerOf, readCommit, withMirror } from './git-mirror.ts';
+import { askGit, type GitOptions, isAncestor, readCommit, runGit } from './git.ts';
+import { type Mirror, newerOf, withMirror } from './git-mirror.ts';
 
 /** The branch of a piece of work, which its next round continues. */
 export interface WorkBranch {
@@ -50,16 +50,14 @@ export async function findWorkBranch(
   const checkedOut = await askGit(['symbolic-ref', '--quiet', 'HEAD'], { cwd: mirror.clonePath });
   const isOpen = checkedOut === `refs/heads/${known.branch}`;
   if (!isOpen && (await isMerged(git, known.baseSha, headSha))) return { state: 'merged' };
-  const isAncestor = (of: string, sha: string) =>
-    askGit(['merge-base', '--is-ancestor', sha, of], git);
   const roundBaseSha = headSha === known.left?.commitSha ? known.left.roundBaseSha : headSha;
-  const isRewritten = (await isAncestor(roundBaseSha, known.commitSha)) === null;
+  const isRewritten = !(await isAncestor(git, known.commitSha, roundBaseSha));
   const range = `${known.commitSha}..${roundBaseSha}`;
   const foreignCommits = isRewritten
     ? 0
     : Number(await runGit(['rev-list', '--count', range], git));
   const { workBaseSha: told } = known;
-  const hasBase = told !== null && (await isAncestor(headSha, told)) !== null;
+  const hasBase = told !== null && (await isAncestor(git, told, headSha));
   const workBaseSha = hasBase
     ? told
     : ((await askGit(['merge-base', known.baseSha, headSha], git)) ?? headSha);
@@ -81,7 +79,7 @@ export async function findHead(
 }
 
 /** Another machine has pushed it. Null: the origin does not have it. */
-async function fetchBranch(
+export async function fetchBranch(
   mirror: Mirror,
   git: GitOptions,
   branch: string,

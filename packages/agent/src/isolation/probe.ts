@@ -194,7 +194,7 @@ async function runAttack(
       output[stream] = (output[stream] + text).slice(0, OUTPUT_CHARS_MAX);
     },
     signal: AbortSignal.timeout(PROBE_MS_MAX),
-    killGraceMs: KILL_GRACE_MS,
+    killGraceMs: () => KILL_GRACE_MS,
   });
   const lines = output.stdout.split('\n');
   if (exit.code === 0 && lines.includes('ran')) return lines;

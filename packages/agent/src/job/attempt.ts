@@ -11,6 +11,16 @@ export interface Attempt {
   claimGeneration: number;
 }
 
+/** The attempt without what else its claim returned, such as its token. */
+export function attemptOf({ key, workspaceId, agentId, jobId, claimGeneration }: Attempt): Attempt {
+  return { key, workspaceId, agentId, jobId, claimGeneration };
+}
+
+/** The fields by which every write of the attempt is fenced. */
+export function fenceOf({ workspaceId, jobId, agentId, claimGeneration }: Attempt) {
+  return { workspaceId, jobId, agentId, claimGeneration };
+}
+
 /** An attempt with the data returned by its claim. */
 export interface ClaimedJob extends Attempt {
   job: Job;

@@ -2,7 +2,6 @@ import { type AgentCommand, verdicts } from '@signalbox/contract';
 import type { AgentEvent } from '../agent-events.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import type { RepositoryMapping } from '../git/git-mirror.ts';
-import type { HubClient } from '../hub-client.ts';
 import { runLanding } from '../landing/run-landing.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { startLease } from '../loops/lease-loop.ts';
@@ -11,7 +10,7 @@ import type { OutboxLoop } from '../loops/outbox-loop.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import type { SetupEnd } from '../setup/setup-pauses.ts';
 import { jobDirectory } from '../state-directory.ts';
-import type { ClaimedJob, StopReason } from './attempt.ts';
+import { attemptOf, type ClaimedJob, type StopReason } from './attempt.ts';
 import { exceededTimeLimit, timeLimitOf } from './job-budget.ts';
 import { createJobRenewal } from './job-calls.ts';
 import { type JobEnd, type JobStop, runJob } from './job-run.ts';
@@ -32,7 +31,6 @@ export interface HeldJob {
 }
 
 export interface HeldJobOptions {
-  client: HubClient;
   settings: JobSettings;
   claimed: ClaimedJob;
   repository: RepositoryMapping;
@@ -54,8 +52,8 @@ export interface HeldJobOptions {
 
 /** Starts the work on a claimed job: lease renewal, log upload and command run concurrently. */
 export function holdJob(options: HeldJobOptions): HeldJob {
-  const { client, settings, claimed, emit, onDefect } = options;
-  const { clock } = settings;
+  const { settings, claimed, emit, onDefect } = options;
+  const { client, clock } = settings;
   const stopping = new AbortController();
   const ended = new AbortController();
 
@@ -97,7 +95,7 @@ export function holdJob(options: HeldJobOptions): HeldJob {
       onLogGrowth: () => logLoop.wake(),
       onModelAnswer: options.onModelAnswer,
       onOverspent: (why) => stop('budget_spent', why),
-      onProgress(message) {
+      report(message) {
         // Tools repeat the title of a call with each of its updates.
         if (message === lastProgress) return;
         lastProgress = message;
@@ -154,9 +152,8 @@ async function putResult(
   { patches, answers }: Pick<JobEnd, 'patches' | 'answers'>,
   logLoop: LogLoop,
 ): Promise<void> {
-  const { key, workspaceId, agentId, jobId, claimGeneration } = options.claimed;
   await options.outbox.add({
-    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    attempt: attemptOf(options.claimed),
     completion,
     ...patches,
     ...(answers.length === 0 ? {} : { answers }),

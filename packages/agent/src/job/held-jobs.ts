@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { AgentEvent, AgentLogger } from '../agent-events.ts';
+import type { Job } from '@signalbox/contract';
+import type { AgentEvent } from '../agent-events.ts';
 import { type AgentOptions, type AgentRepository, agentDefaults } from '../agent-options.ts';
 import type { Executor, ExecutorTool } from '../executors/executor.ts';
-import type { HubClient } from '../hub-client.ts';
 import type { HeldWork, Work, WorkHooks } from '../lifecycle.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import type { Outbox, OutboxEntry } from '../loops/outbox.ts';
@@ -12,6 +12,7 @@ import { startReleaseLoop } from '../loops/release-loop.ts';
 import type { OfferedTools } from '../offered-tools.ts';
 import type { Attempt, ClaimedJob } from './attempt.ts';
 import { type ClaimAccounts, createClaimAccounts } from './claim-accounts.ts';
+import type { ClaimRecord } from './claim-record.ts';
 import { type HeldJob, holdJob } from './held-job.ts';
 import { createJobClaim } from './job-calls.ts';
 import { CANCELED_CODE, completionOfUnknownRepository } from './job-result.ts';
@@ -26,20 +27,19 @@ export interface JobWorkOptions extends WorkHooks {
   /** The tools of all repositories, checked. */
   tools: ReadonlyMap<Executor, ExecutorTool>;
   offeredTools: OfferedTools;
-  client: HubClient;
   outbox: Outbox;
+  claims: ClaimRecord;
   /** Attempts that an earlier process of this agent has left. */
   abandoned: readonly Attempt[];
   leaseMs: number;
   random: () => number;
-  logger: AgentLogger;
   emit(event: AgentEvent): void;
 }
 
 /** Starts the outbox loop and runs jobs claimed from the queue. */
 export function startJobWork(parts: JobWorkOptions): Work {
-  const { options, settings, client, random, emit, onFault: onDefect } = parts;
-  const { clock, state } = settings;
+  const { options, settings, claims, random, emit, onFault: onDefect } = parts;
+  const { client, clock, state } = settings;
   const { workspaceId } = options;
   const held = new Map<string, HeldJob>();
   const releases = new Set<Promise<void>>();
@@ -66,12 +66,9 @@ export function startJobWork(parts: JobWorkOptions): Work {
       return;
     }
     const account = accounts.hold(claimed.key, claimed.job);
-    const sameWork = [...held.values()].filter(
-      (one) => workIdOf(one.claimed.job) === workIdOf(claimed.job),
-    );
     const job = holdJob({
       ...{ ...parts, clock, outbox, onDefect, claimed, repository },
-      after: Promise.all(sameWork.map(({ worked }) => worked)),
+      after: untilWorked(held, claimed.job),
       settings: settingsFor(repository, parts),
       onModelAnswer: () => accounts.onAnswer(account),
       onToolFailure: (failure) => accounts.onFailure(failure, account, claimed.job),
@@ -108,18 +105,30 @@ export function startJobWork(parts: JobWorkOptions): Work {
       flushed.abort();
       await Promise.all([outbox.stop(), releasing.stop(), sharing.stop()]);
       await Promise.all(releases);
+      await claims.leave(releasing.left());
     },
   };
   const { onCommands } = parts;
-  const repoIds = () => accounts.claimable();
-  const claim = createJobClaim({ client, workspaceId, repoIds, onClaimed: begin, onCommands });
+  const claim = createJobClaim({
+    ...{ client, workspaceId, claims, onClaimed: begin, onCommands },
+    held: () => [...releasing.left(), ...[...held.values()].map(({ claimed }) => claimed)],
+    repoIds: () => accounts.claimable(),
+  });
   return {
-    ...{ claim, held: heldWork, sharePatch: sharing.ask },
+    ...{ claim, held: heldWork, sharePatch: sharing.ask, isClaimResumed: claims.isResumed },
     // An agent without repositories asks, so that the hub can tell it why it gets nothing.
     mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
     shown: () => ({ ...accounts.shown(), tools: parts.offeredTools() }),
     stop: () => accounts.stop(),
   };
+}
+
+/** Resolves when no job of the same work is being worked on. */
+function untilWorked(held: ReadonlyMap<string, HeldJob>, job: Job): Promise<unknown> {
+  const sameWork = [...held.values()].filter(
+    ({ claimed }) => workIdOf(claimed.job) === workIdOf(job),
+  );
+  return Promise.all(sameWork.map(({ worked }) => worked));
 }
 
 function limitsOf(options: AgentOptions) {
@@ -155,7 +164,7 @@ function settingsFor(
 }
 
 function reportSettlement(
-  { emit, logger }: JobWorkOptions,
+  { emit }: JobWorkOptions,
   { attempt: { jobId, claimGeneration }, completion: { outcomeReason } }: OutboxEntry,
   settlement: Settlement,
 ): void {
@@ -167,6 +176,5 @@ function reportSettlement(
   const { code, message } = settlement;
   // The hub takes the usage of a canceled attempt and refuses its result, as it should.
   if (typeof outcomeReason === 'object' && outcomeReason.code === CANCELED_CODE) return;
-  logger.warn('The hub rejected a result.', { ...common, code });
   emit({ type: 'result-refused', ...common, code, message });
 }

@@ -1,7 +1,7 @@
 import { type BuildsOn, isJobBase, type Job } from '@signalbox/contract';
-import { type GitOptions, runGit } from '../git/git.ts';
+import { type GitOptions, isAncestor, runGit } from '../git/git.ts';
 import { commitEnvironment, type Mirror, type MirrorBase } from '../git/git-mirror.ts';
-import { hasLanded, isAncestor, mergeTrees } from '../landing/base-branch.ts';
+import { hasLanded, mergeTrees } from '../landing/base-branch.ts';
 import { bringCommit, commitOf, type JobAnswer, readKept } from './job-commit.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 import { workIdOf } from './work-record.ts';

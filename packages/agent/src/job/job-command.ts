@@ -1,12 +1,10 @@
-import { PARK_GRACE_MS } from '../executors/conversation.ts';
+import { PARK_GRACE_MS, type ToolJob } from '../executors/conversation.ts';
 import type { OutputReader } from '../executors/executor.ts';
 import { judgeFailure } from '../executors/judge-failure.ts';
 import type { ToolFailure } from '../executors/tool-failure.ts';
 import { beginsAgain } from '../executors/tool-prompt.ts';
-import { findProcess } from '../process/process-list.ts';
-import { runProcess } from '../process/process-run.ts';
 import { runConversation } from './job-conversation.ts';
-import { wrapOf } from './job-isolation.ts';
+import { runJobProcess } from './job-process.ts';
 import { composePrompt } from './job-prompt.ts';
 import { describeExit } from './job-result.ts';
 import type { JobWork } from './job-work.ts';
@@ -21,23 +19,18 @@ const TAIL_CHARS_MAX = 4_000;
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** Runs the tool until it exits; stores exit, report and last output in `work`. */
-export async function runCommand(work: JobWork, cwd: string): Promise<void> {
-  const { executor, clock, killGraceMs, holdMs } = work.settings;
-  const promptText = composePrompt(work.claimed.job, work.directory, work.round?.history);
-  const { isReadOnly } = work;
-  const { toolFiles, resultFile, attachments } = work.directory;
+export async function runCommand(work: JobWork): Promise<void> {
+  const { executor, clock, killGraceMs } = work.settings;
+  const { worktree, toolFiles, resultFile, attachments } = work.directory;
   const { session } = work;
+  const toolJob = toolJobOf(work);
   const plan = executor.plan({
-    ...{ job: work.claimed.job, promptText, isReadOnly, worktree: cwd, toolFiles, resultFile },
-    nextPromptText: composePrompt(work.claimed.job, work.directory, work.round?.news),
+    ...{ ...toolJob, worktree, toolFiles, resultFile, nowMs: () => clock.nowMs() },
     ...(session === undefined ? {} : { session }),
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
-    ...{ env: work.env, holdMs, isSandboxOff: work.isSandboxOff ?? false },
-    redact: (text) => work.redactor.redact(text),
-    ...{ nowMs: () => clock.nowMs(), budgetUsd: work.budgetUsd },
   });
   const { reader, converse } = plan;
-  if (converse !== undefined) return await runConversation(work, cwd, { ...plan, converse });
+  if (converse !== undefined) return await runConversation(work, toolJob, converse);
   if (reader !== undefined && work.claimed.job.decisions.length > 0) {
     await work.log.note(beginsAgain(`${executor.name} resumes no sessions`));
   }
@@ -53,15 +46,10 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
     (summary) => summary === null || parking.abort(),
     () => {},
   );
-  work.exit = await runProcess({
+  work.exit = await runJobProcess(work, {
     file: plan.file,
     args: plan.args,
-    wrap: wrapOf(work),
-    cwd,
     env: { ...work.env, ...plan.env },
-    user: work.settings.toolUser,
-    mark: work.mark,
-    directory: work.directory.worktree,
     stdin: plan.stdin,
     async onOutput(stream, text) {
       if (stream === 'stdout' && readStdout !== undefined) return await readStdout(text);
@@ -69,15 +57,9 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
       await memory?.read(stream, text);
       await work.log.write(stream, text);
     },
-    async onStart(pid) {
-      const row = await findProcess(pid);
-      if (row !== null) await recordProcess(work, row);
-    },
+    onStart: (pid) => recordProcess(work, pid),
     signal: AbortSignal.any([work.signal, parking.signal]),
-    get killGraceMs() {
-      return parking.signal.aborted ? PARK_GRACE_MS : killGraceMs;
-    },
-    clock,
+    killGraceMs: () => (parking.signal.aborted ? PARK_GRACE_MS : killGraceMs),
   }).finally(() => ended.abort());
   await readStdout?.('\n');
   if (memory !== undefined) {
@@ -95,6 +77,16 @@ export async function runCommand(work: JobWork, cwd: string): Promise<void> {
   // A tool that was ended has no result, which is no failure then.
   const end = summary === null ? failure && { failure } : { blocked: { summary } };
   work.executorReport = { ...report, ...end };
+}
+
+function toolJobOf({ claimed: { job }, directory, round, ...work }: JobWork): ToolJob {
+  const { isReadOnly, isSandboxOff = false, env, budgetUsd, redactor, settings } = work;
+  return {
+    ...{ job, isReadOnly, isSandboxOff, env, budgetUsd, holdMs: settings.holdMs },
+    promptText: composePrompt(job, directory, round?.history),
+    nextPromptText: composePrompt(job, directory, round?.news),
+    redact: (text) => redactor.redact(text),
+  };
 }
 
 /** A coding tool that ended without a result may have said why in its last words. */

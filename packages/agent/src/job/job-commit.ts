@@ -1,11 +1,11 @@
 import type { Job } from '@signalbox/contract';
 import { ApiError } from '@signalbox/sdk';
-import { askGit } from '../git/git.ts';
+import { hasCommit, isCommit } from '../git/git.ts';
 import type { Mirror } from '../git/git-mirror.ts';
 import { findHead } from '../git/work-branch.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { JobWork } from './job-work.ts';
-import { isBranchOf, isCommit } from './round.ts';
+import { isBranchOf } from './round.ts';
 import { workIdOf } from './work-record.ts';
 
 export type JobAnswer = Awaited<ReturnType<HubClient['jobs']['get']>>;
@@ -39,12 +39,10 @@ export async function bringCommit(
   commitSha: string,
 ): Promise<boolean> {
   const git = { gitDir: mirror.gitDir, signal };
-  const isHere = async () =>
-    (await askGit(['cat-file', '-e', `${commitSha}^{commit}`], git)) !== null;
-  if (await isHere()) return true;
+  if (await hasCommit(git, commitSha)) return true;
   const { branch, pushedTo } = job.evidence ?? {};
   const jobIds = [job.jobId, workIdOf(job), ...rounds.map((each) => each.jobId)];
   if (!isBranchOf(jobIds, branch)) return false;
   await findHead(mirror, git, { branch, isPushed: typeof pushedTo === 'string' });
-  return isHere();
+  return await hasCommit(git, commitSha);
 }

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { ConversationHost, ToolProcess, ToolStart } from '../executors/conversation.ts';
+import { untilAborted } from '../clock.ts';
+import type {
+  ConversationHost,
+  ToolJob,
+  ToolProcess,
+  ToolStart,
+} from '../executors/conversation.ts';
 import type { ExecutorPlan } from '../executors/executor.ts';
 import { createBackoff } from '../loops/backoff.ts';
 import { createLineFilter } from '../process/line-filter.ts';
-import { findProcess } from '../process/process-list.ts';
-import { runProcess } from '../process/process-run.ts';
 import type { StopReason } from './attempt.ts';
-import { wrapOf } from './job-isolation.ts';
-import { composePrompt } from './job-prompt.ts';
+import { runJobProcess } from './job-process.ts';
 import { JobStopped, type JobWork } from './job-work.ts';
 import { HubMessages } from './messages.ts';
 import { untilParked } from './parked-question.ts';
@@ -22,21 +25,17 @@ const TAIL_CHARS_MAX = 4_000;
 /** Talks with the tool until the job is done, or until it waits for a person for too long. */
 export async function runConversation(
   work: JobWork,
-  cwd: string,
-  plan: ExecutorPlan & Required<Pick<ExecutorPlan, 'converse'>>,
+  toolJob: ToolJob,
+  converse: NonNullable<ExecutorPlan['converse']>,
 ): Promise<void> {
   const { session, settings, claimed } = work;
   if (session === undefined) throw new Error('a conversation has a session');
   const { clock } = settings;
-  const redact = (text: string) => work.redactor.redact(text);
+  const { redact } = toolJob;
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
-    ...{ job: claimed.job, cwd, clock, session, redact, note },
-    isSandboxOff: work.isSandboxOff ?? false,
-    ...{ isReadOnly: work.isReadOnly, repository: work.repository, signal: work.signal },
-    promptText: composePrompt(claimed.job, work.directory, work.round?.history),
-    nextPromptText: composePrompt(claimed.job, work.directory, work.round?.news),
-    ...{ env: work.env, holdMs: settings.holdMs, budgetUsd: work.budgetUsd },
+    ...{ ...toolJob, cwd: work.directory.worktree, clock, session, note },
+    ...{ repository: work.repository, signal: work.signal },
     questions: new HubQuestions({
       ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
       client: settings.client,
@@ -48,14 +47,14 @@ export async function runConversation(
       backoff: () => createBackoff(Math.random),
     }),
     untilParked: (signal) => untilParked(work, signal),
-    startTool: (start) => startTool(work, cwd, start),
+    startTool: (start) => startTool(work, start),
     log: (parts) => work.log.append('stdout', parts),
     onModelAnswer: () => work.onModelAnswer(),
     onUsage: (usage) => work.onUsage(usage),
     report: (progress) => work.report(redact(progress)),
   };
   try {
-    work.executorReport = await plan.converse(host);
+    work.executorReport = await converse(host);
   } catch (error) {
     if (work.signal.aborted) throw new JobStopped();
     throw error;
@@ -64,10 +63,9 @@ export async function runConversation(
   work.exit = { code: 0, signal: null };
 }
 
-async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<ToolProcess> {
-  const { settings, mark } = work;
+async function startTool(work: JobWork, start: ToolStart): Promise<ToolProcess> {
   const stopping = new AbortController();
-  let killGraceMs = settings.killGraceMs;
+  let { killGraceMs } = work.settings;
   let lastWords = '';
   const quiet = createLineFilter(start.noise);
   const started = Promise.withResolvers<Writable>();
@@ -78,25 +76,17 @@ async function startTool(work: JobWork, cwd: string, start: ToolStart): Promise<
     lastWords = tailOf(lastWords + text, TAIL_CHARS_MAX);
     if (text !== '') await work.log.write('stderr', text);
   };
-  const exited = runProcess({
-    ...{ file: start.file, args: start.args, cwd, mark, clock: settings.clock },
+  const exited = runJobProcess(work, {
+    ...{ file: start.file, args: start.args },
     env: { ...work.env, ...start.env },
-    wrap: wrapOf(work),
-    user: settings.toolUser,
-    directory: work.directory.worktree,
     stdin: (stdin) => started.resolve(stdin),
     async onOutput(stream, text) {
       if (stream === 'stdout') return await deliver(writer, encoder.encode(text));
       await logError(quiet(text));
     },
-    async onStart(pid) {
-      const row = await findProcess(pid);
-      if (row !== null) await recordProcess(work, row);
-    },
+    onStart: (pid) => recordProcess(work, pid),
     signal: AbortSignal.any([killSignal(work), stopping.signal]),
-    get killGraceMs() {
-      return killGraceMs;
-    },
+    killGraceMs: () => killGraceMs,
   });
   const closed = exited.finally(() => {
     // The reader may be gone.
@@ -130,14 +120,12 @@ const GENTLE_MS = 3_000;
 /** Fires when the tool must be ended from outside of its conversation. */
 function killSignal({ signal, settings: { clock } }: JobWork): AbortSignal {
   const killing = new AbortController();
-  const kill = async () => {
+  void untilAborted(signal).then(async () => {
     // The caller that stops an attempt gives this reason, see `JobRunOptions.signal`.
     const { reason } = signal.reason as { reason: StopReason };
     if (gentleReasons.has(reason)) await clock.sleep(GENTLE_MS);
     killing.abort();
-  };
-  if (signal.aborted) void kill();
-  else signal.addEventListener('abort', () => void kill(), { once: true });
+  });
   return killing.signal;
 }
 

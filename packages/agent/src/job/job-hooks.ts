@@ -3,15 +3,13 @@ import { access, constants, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseObject } from '../executors/json-fields.ts';
 import { withoutToken } from '../process/environment.ts';
-import { runProcess } from '../process/process-run.ts';
 import { readToolFile } from '../process/tool-file.ts';
 import type { ToolUser } from '../process/tool-user.ts';
-import { wrapOf } from './job-isolation.ts';
+import { runJobProcess } from './job-process.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 
 /** In order of execution. */
-export const hookNames = ['environment', 'pre-checkout', 'pre-command', 'post-command'] as const;
-export type HookName = (typeof hookNames)[number];
+type HookName = 'environment' | 'pre-checkout' | 'pre-command' | 'post-command';
 
 /** Variables of the shell itself, not to be passed on to the next process. */
 const shellVariables = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD']);
@@ -44,20 +42,11 @@ export async function runHook(
   const environmentFile = join(work.directory.notes, `environment-${random}`);
   const isShell = await isShellScript(file);
   const shell = ['-c', sourceScript, file, process.execPath, environmentFile];
-  const exit = await runProcess({
+  const exit = await runJobProcess(work, {
     file: isShell ? '/bin/sh' : file,
     args: isShell ? shell : [],
-    cwd,
-    env: work.env,
-    wrap: isOfTool ? wrapOf(work) : null,
-    user,
-    mark: work.mark,
-    directory: work.directory.worktree,
-    stdin: '',
+    ...{ cwd, user, ...(isOfTool ? {} : { wrap: null }) },
     onOutput: (stream, text) => work.log.write(stream, text),
-    signal: work.signal,
-    killGraceMs: work.settings.killGraceMs,
-    clock: work.settings.clock,
   });
   if (exit.code !== 0) {
     const how = exit.code === null ? `by ${exit.signal}` : `with ${exit.code}`;

@@ -6,7 +6,7 @@ import type { GitEvidence } from '../git/git-evidence.ts';
 import type { CompleteBody } from '../hub-client.ts';
 import type { OutboxEntry } from '../loops/outbox.ts';
 import { nameOf } from '../offered-tools.ts';
-import type { ClaimedJob, StopReason } from './attempt.ts';
+import { attemptOf, type ClaimedJob, fenceOf, type StopReason } from './attempt.ts';
 import { findOverspent } from './job-budget.ts';
 import { JobFailure, type JobWork } from './job-work.ts';
 import { parkedQuestion, summaryOfPark } from './parked-question.ts';
@@ -152,10 +152,7 @@ export function completionOf(
     },
   };
   return {
-    workspaceId: claimed.workspaceId,
-    jobId: claimed.jobId,
-    agentId: claimed.agentId,
-    claimGeneration: claimed.claimGeneration,
+    ...fenceOf(claimed),
     ...(claimed.job.runId === null ? {} : { runId: claimed.job.runId }),
     outcome,
     message: fitText(redactor.redact(result.message), MESSAGE_BYTES_MAX),
@@ -188,16 +185,15 @@ function userName(): string {
 
 /** Returns a job of an unmapped repository to the queue at once; another agent may serve it. */
 export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number): OutboxEntry {
-  const { key, workspaceId, agentId, jobId, claimGeneration } = claimed;
   const summary = 'The repository of the job is not mapped on this machine.';
   const outcomeReason = {
     ...{ category: 'environment', code: 'repository_not_mapped', retryable: true, summary },
     recommendedDelayMs: 0,
   };
   return {
-    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
+    attempt: attemptOf(claimed),
     completion: {
-      ...{ workspaceId, agentId, jobId, claimGeneration, message: summary, outcomeReason },
+      ...{ ...fenceOf(claimed), message: summary, outcomeReason },
       outcome: 'failed',
     },
     logOffset: 0,

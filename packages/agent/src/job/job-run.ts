@@ -52,6 +52,7 @@ import {
 } from './job-result.ts';
 import { performSteps } from './job-steps.ts';
 import {
+  type AttemptParts,
   JobFailure,
   type JobSettings,
   JobStopped,
@@ -65,17 +66,10 @@ import { openToolSession, sessionPath, type ToolSession } from './tool-session.t
 import { keepWorkRecord } from './work-record.ts';
 
 /** Input of one attempt's work. */
-export interface JobRunOptions {
-  settings: JobSettings;
-  claimed: ClaimedJob;
+export interface JobRunOptions extends AttemptParts {
   repository: RepositoryMapping;
-  /** Fires with a `JobStop` as its reason. */
-  signal: AbortSignal;
-  leaseConfirmed: Promise<void>;
   logBytesMax: number;
   onLogGrowth(): void;
-  onProgress(progress: string): void;
-  onModelAnswer(): void;
   /** The job must be stopped: it has cost more than its budget. */
   onOverspent(why: string): void;
 }
@@ -152,7 +146,7 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
 }
 
 export async function openWork(options: JobRunOptions): Promise<JobWork> {
-  const { settings, claimed } = options;
+  const { settings, claimed, signal, leaseConfirmed, report, onModelAnswer } = options;
   const key = attemptKey(claimed.jobId, claimed.claimGeneration);
   const directory = jobDirectory(settings.state, key);
   // An attempt starts with an empty directory; existing files are from an interrupted start.
@@ -170,7 +164,7 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     onGrowth: options.onLogGrowth,
   });
   const work: JobWork = {
-    ...{ settings, claimed, redactor, log },
+    ...{ settings, claimed, signal, leaseConfirmed, report, onModelAnswer, redactor, log },
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
     repository: repositoryFor(claimed.job, options.repository),
@@ -179,10 +173,6 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     isReadOnly: !settings.canWrite || isReadOnlyJob(claimed.job),
     mark: randomBytes(16).toString('hex'),
     env: {},
-    signal: options.signal,
-    leaseConfirmed: options.leaseConfirmed,
-    report: options.onProgress,
-    onModelAnswer: options.onModelAnswer,
     budgetUsd: budgetLeft(claimed.job),
     onUsage(usage) {
       work.usage = usage;

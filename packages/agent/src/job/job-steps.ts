@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { untilAborted } from '../clock.ts';
 import { PromptTooLongError } from '../executors/executor.ts';
 import { GitError } from '../git/git.ts';
 import { MissingBaseError, mirrorOf, refreshMirror } from '../git/git-mirror.ts';
@@ -49,7 +50,7 @@ const steps: readonly (readonly [name: string, step: (work: JobWork) => Promise<
   ['isolate the tool', isolateJob],
   ['set up the worktree', setUpWorktree],
   ['run the pre-command hook', runPreCommandHook],
-  ['run the command', (work) => runCommand(work, work.directory.worktree)],
+  ['run the command', runCommand],
   ['run the post-command hook', runPostCommandHook],
 ];
 
@@ -141,11 +142,7 @@ function setVariables(work: JobWork): void {
  * its lease is in doubt.
  */
 export async function confirmLease(work: JobWork): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    if (work.signal.aborted) resolve();
-    work.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await Promise.race([work.leaseConfirmed, stopped]);
+  await Promise.race([work.leaseConfirmed, untilAborted(work.signal)]);
 }
 
 async function checkOut(work: JobWork): Promise<void> {

@@ -61,10 +61,22 @@ export interface Round {
   history: string;
 }
 
-/** The state of one attempt; the steps fill it in. */
-export interface JobWork {
+/** The parts of an attempt that come from the held job. */
+export interface AttemptParts {
   settings: JobSettings;
   claimed: ClaimedJob;
+  /** Fires when the work must stop, for any reason, which is a `JobStop`. */
+  signal: AbortSignal;
+  /** Resolves when the lease is confirmed. */
+  leaseConfirmed: Promise<void>;
+  /** Reports progress for the timeline. */
+  report(progress: string): void;
+  /** Called when the tool's model answers. */
+  onModelAnswer(): void;
+}
+
+/** The state of one attempt; the steps fill it in. */
+export interface JobWork extends AttemptParts {
   repository: RepositoryMapping;
   /** The same without the branch that the job names. */
   configured: RepositoryMapping;
@@ -80,14 +92,6 @@ export interface JobWork {
   env: NodeJS.ProcessEnv;
   redactor: Redactor;
   log: JobLog;
-  /** Fires when the work must stop, for any reason. */
-  signal: AbortSignal;
-  /** Resolves when the lease is confirmed. */
-  leaseConfirmed: Promise<void>;
-  /** Reports progress for the timeline. */
-  report(progress: string): void;
-  /** Called when the tool's model answers. */
-  onModelAnswer(): void;
   /** The limit of the cost of this attempt; null: no limit. */
   budgetUsd: number | null;
   /** The usage of the tool so far, as far as it has told while it ran. */

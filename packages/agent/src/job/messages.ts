@@ -4,7 +4,7 @@ import type { KnownMessage, MessageDesk } from '../executors/conversation.ts';
 import { messageMark } from '../executors/messages-prompt.ts';
 import { type HubClient, judgeFailure } from '../hub-client.ts';
 import type { Backoff } from '../loops/backoff.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, fenceOf } from './attempt.ts';
 import type { ToolSession } from './tool-session.ts';
 import { untilAnswered } from './until-answered.ts';
 
@@ -89,11 +89,10 @@ export class HubMessages implements MessageDesk {
 
   async #take(timeoutMs: number): Promise<JobMessage[]> {
     const { client, attempt, session, signal } = this.#options;
-    const { workspaceId, jobId, agentId, claimGeneration } = attempt;
     const delivered = [...session.messages.told];
     try {
       const { messages } = await client.jobs.takeMessages(
-        { workspaceId, jobId, agentId, claimGeneration, delivered },
+        { ...fenceOf(attempt), delivered },
         { signal, timeoutMs },
       );
       return messages;

@@ -1,3 +1,4 @@
+import { untilAborted } from '../clock.ts';
 import type { JobWork } from './job-work.ts';
 import { ResultFileError } from './result-file.ts';
 import { type AskedQuestion, readToolReport, type ToolReport } from './tool-report.ts';
@@ -30,16 +31,10 @@ export async function untilParked(work: JobWork, signal: AbortSignal): Promise<s
     } catch (error) {
       if (!(error instanceof ResultFileError)) throw error;
       // An invalid report fails the job at its end, with the reason.
-      return await untilAborted(signal);
+      await untilAborted(signal);
+      return null;
     }
     await clock.sleep(LOOK_MS, signal);
   }
   return null;
-}
-
-function untilAborted(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(null);
-    signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
 }

@@ -1,10 +1,11 @@
 import { PATCH_REFUSAL_CHARS_MAX, type SharedPatch } from '@signalbox/contract';
+import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
 import type { AgentOptions, AgentRepository } from '../agent-options.ts';
-import { askGit, GitError } from '../git/git.ts';
+import { GitError, hasCommit } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { makePatch } from '../git/shared-changes.ts';
-import { type CallOptions, judgeFailure } from '../hub-client.ts';
+import { judgeFailure } from '../hub-client.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { pathName } from './attempt.ts';
 import type { JobSettings } from './job-work.ts';
@@ -20,12 +21,6 @@ export interface AskedPatch {
   jobId: string;
   agentId: string;
   askedBy: string;
-}
-
-export interface PatchSharing {
-  /** The hub repeats this with each heartbeat until it has an answer. */
-  ask(asked: AskedPatch): void;
-  stop(): Promise<void>;
 }
 
 interface PatchSharingOptions {
@@ -45,7 +40,7 @@ export function sharesOnRequest({ shareChanges }: AgentRepository): boolean {
 }
 
 /** Shares the patches of ended jobs that members ask for, one after the other. */
-export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
+export function createPatchSharing(parts: PatchSharingOptions) {
   const { emit } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -77,7 +72,8 @@ export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
   }
 
   return {
-    ask(asked) {
+    /** The hub repeats this with each heartbeat until it has an answer. */
+    ask(asked: AskedPatch): void {
       if (begun.has(asked.jobId)) return;
       begun.add(asked.jobId);
       line = line
@@ -85,7 +81,7 @@ export function createPatchSharing(parts: PatchSharingOptions): PatchSharing {
         .catch((error: unknown) => parts.onFault(error))
         .finally(() => begun.delete(asked.jobId));
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await line;
     },
@@ -166,7 +162,7 @@ async function findCommits(
   const git = { gitDir: mirror.gitDir, isAfterTool: true, signal } as const;
   const areHere = async () => {
     for (const sha of [baseSha, commitSha, roundBaseSha]) {
-      if ((await askGit(['cat-file', '-e', `${sha}^{commit}`], git)) === null) return false;
+      if (!(await hasCommit(git, sha))) return false;
     }
     return true;
   };

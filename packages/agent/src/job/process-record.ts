@@ -1,11 +1,9 @@
-import type { ProcessRow } from '../process/process-list.ts';
+import { findProcess } from '../process/process-list.ts';
 import { writeFileDurably } from '../state-directory.ts';
-import type { Attempt } from './attempt.ts';
 import type { JobWork } from './job-work.ts';
 
 /** Lets a restarted agent find the processes of its crashed predecessor. */
 export interface ProcessRecord {
-  attempt: Attempt;
   /** The worktree of the attempt. */
   worktree: string;
   mark: string;
@@ -19,11 +17,12 @@ export interface ProcessRecord {
  * Records how to find the processes of an attempt: before its first process, and again with the
  * tool's own.
  */
-export async function recordProcess(work: JobWork, row: ProcessRow | null): Promise<void> {
-  const { key, workspaceId, agentId, jobId, claimGeneration } = work.claimed;
-  const { pid = null, startedAt = null } = row ?? {};
+export async function recordProcess(work: JobWork, pid: number | null): Promise<void> {
+  const row = pid === null ? null : await findProcess(pid);
+  // It has ended already.
+  if (pid !== null && row === null) return;
+  const { startedAt = null } = row ?? {};
   const record: ProcessRecord = {
-    attempt: { key, workspaceId, agentId, jobId, claimGeneration },
     ...{ worktree: work.directory.worktree, mark: work.mark, pid, startedAt },
     ...(work.session === undefined ? {} : { reportTo: work.session.reportFile }),
   };

@@ -8,7 +8,7 @@ import {
 } from '../executors/conversation.ts';
 import type { HubClient } from '../hub-client.ts';
 import type { Backoff } from '../loops/backoff.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, fenceOf } from './attempt.ts';
 import { JobFailure } from './job-work.ts';
 import { cleanText, fitText } from './text-limits.ts';
 import type { QuestionRecord, ToolSession } from './tool-session.ts';
@@ -127,11 +127,10 @@ export class HubQuestions implements QuestionDesk {
   /** Fenced by the claim: an attempt that has lost the job uses no answer. */
   async #take(record: QuestionRecord, signal: AbortSignal): Promise<void> {
     const { client, session, attempt } = this.#options;
-    const { workspaceId, jobId, agentId, claimGeneration } = attempt;
     const { uncertaintyId } = record;
     const { taken } = await this.#retry(signal, (timeoutMs) =>
       client.uncertainties.takeAnswer(
-        { workspaceId, uncertaintyId, jobId, agentId, claimGeneration },
+        { ...fenceOf(attempt), uncertaintyId },
         { signal, timeoutMs },
       ),
     );
@@ -173,12 +172,12 @@ function baseOf(actionKey: string): string {
 
 function bodyOf(
   { prompt, context, kind, actionKey, options, action }: Question,
-  { workspaceId, jobId, agentId, claimGeneration }: Attempt,
+  attempt: Attempt,
   redact: (text: string) => string,
 ) {
   const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
   return {
-    ...{ workspaceId, jobId, agentId, claimGeneration, kind, actionKey },
+    ...{ ...fenceOf(attempt), kind, actionKey },
     ...(action !== null && { action }),
     prompt: clean(prompt, PROMPT_BYTES_MAX),
     context: clean(context, CONTEXT_BYTES_MAX),

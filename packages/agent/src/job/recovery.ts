@@ -1,9 +1,10 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { branchOf, removeWorktree } from '../git/git-worktree.ts';
 import { pruneWarm } from '../git/warm-worktrees.ts';
 import type { Outbox } from '../loops/outbox.ts';
+import { renameIfThere } from '../missing-file.ts';
 import { findProcess } from '../process/process-list.ts';
 import { stopTree } from '../process/process-tree.ts';
 import { removeToolTree } from '../process/tool-file.ts';
@@ -13,25 +14,21 @@ import type { Attempt } from './attempt.ts';
 import type { ProcessRecord } from './process-record.ts';
 import { pruneSessions } from './tool-session.ts';
 
-/** The results of recovery, by attempt key. */
-export interface Recovery {
-  /** Unfinished attempts that were removed; the hub still has their leases. */
-  abandoned: Attempt[];
-  /** Finished attempts whose results will be sent. */
-  replayedKeys: string[];
-}
-
 /**
  * Cleans up after an agent that was killed: ends its processes and removes its worktrees. An
  * unfinished attempt is not resumed, because nothing has renewed its lease; the hub is to offer the
  * job again. Call it while holding the lock of the state directory.
+ *
+ * @param heldBefore the attempts that the agent held.
+ * @returns those without a result; the hub may still have their leases.
  */
 export async function recoverState(
   state: StateDirectory,
   outbox: Outbox,
+  heldBefore: readonly Attempt[],
   killGraceMs: number,
   clock: Clock,
-): Promise<Recovery> {
+): Promise<Attempt[]> {
   const waiting = new Set((await outbox.list()).map((entry) => entry.attempt.key));
   const mirrors = (await readdir(state.mirrors)).map((name) => ({
     gitDir: join(state.mirrors, name),
@@ -40,7 +37,6 @@ export async function recoverState(
   await pruneSessions(state, clock.nowMs());
   await pruneWarm(state, clock.nowMs());
   await pruneCaches(state, clock.nowMs());
-  const recovery: Recovery = { abandoned: [], replayedKeys: [...waiting] };
   for (const key of await readdir(state.jobs)) {
     const directory = jobDirectory(state, key);
     // Only `recordProcess` writes this file.
@@ -51,21 +47,13 @@ export async function recoverState(
       await removeWorktree(mirror, directory.worktree, branchOf(key));
     }
     if (waiting.has(key)) continue;
-    if (record?.reportTo !== undefined) await keepReport(directory.reportFile, record.reportTo);
+    if (record?.reportTo !== undefined) {
+      // A tool that continues its session does not say again what it has noted.
+      await renameIfThere(directory.reportFile, record.reportTo);
+    }
     await removeToolTree(directory.path);
-    if (record?.attempt?.key === key) recovery.abandoned.push(record.attempt);
   }
-  return recovery;
-}
-
-/** A tool that continues its session does not say again what it has noted. */
-async function keepReport(reportFile: string, target: string): Promise<void> {
-  try {
-    await rename(reportFile, target);
-  } catch (error) {
-    // The tool has noted nothing, or a person has deleted the session.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  return heldBefore.filter(({ key }) => !waiting.has(key));
 }
 
 /** Ends recorded processes. The session ID is used only if its leader is the recorded process. */

@@ -6,7 +6,7 @@ import {
   type OutcomeReason,
   type Usage,
 } from '@signalbox/contract';
-import { isObject, type JsonObject } from '../executors/json-fields.ts';
+import { z } from 'zod';
 import { readToolFile, ToolFileError } from '../process/tool-file.ts';
 import { jsonBytes } from './text-limits.ts';
 
@@ -31,13 +31,54 @@ const REASON_BYTES_MAX = 20_000;
 const CHILDREN_BYTES_MAX = 80_000;
 const CHILDREN_MAX = 50;
 
-const reasonTypes: Record<string, 'string' | 'boolean' | 'number'> = {
-  category: 'string',
-  code: 'string',
-  retryable: 'boolean',
-  recommendedDelayMs: 'number',
-  summary: 'string',
-};
+const limited = <Schema extends z.ZodType>(schema: Schema, bytesMax: number) =>
+  schema.refine(
+    (value) => jsonBytes(value) <= bytesMax,
+    `must be at most ${bytesMax} bytes in all`,
+  );
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, `must be one of ${words.join(', ')}`);
+const text = z.string('must be a string');
+const amount = z.number('must be a number').nonnegative('must be a non-negative number').optional();
+
+/** The agent alone says that an attempt does not count, such as at a limit of its account. */
+const Reason = z
+  .looseObject({
+    ...{ category: text.optional(), code: text.optional(), summary: text.optional() },
+    retryable: z.boolean().optional(),
+    recommendedDelayMs: z.number().optional(),
+  })
+  .transform(({ spendsAttempt: _spendsAttempt, ...said }) => said as OutcomeReason);
+const reasonWords =
+  'must be a string, or an object with category, code and summary (strings), retryable (boolean) ' +
+  'and recommendedDelayMs (number)';
+
+const Children = limited(
+  z
+    .array(
+      z.looseObject({ kind: oneOf(jobKinds), prompt: text.min(1, 'must be a non-empty string') }),
+      'must be a list of jobs',
+    )
+    .max(CHILDREN_MAX, `must be a list of at most ${CHILDREN_MAX} jobs`),
+  CHILDREN_BYTES_MAX,
+);
+
+/** Further checks are up to the hub, which names invalid fields. */
+const Result = z.object(
+  {
+    outcome: oneOf(jobOutcomes),
+    message: text.optional(),
+    outcomeReason: limited(z.union([text, Reason], reasonWords), REASON_BYTES_MAX).optional(),
+    children: Children.optional(),
+    usage: z
+      .looseObject(
+        { inputTokens: amount, outputTokens: amount, costUsd: amount },
+        'must be an object',
+      )
+      .optional(),
+  },
+  'The file must contain a JSON object',
+);
 
 /**
  * Returns null if the command wrote no file. Throws `ResultFileError`.
@@ -53,91 +94,30 @@ export async function readResultFile(file: string, uid?: number): Promise<Result
     throw new ResultFileError(error.message);
   }
   const text = bytes?.toString('utf8') ?? '';
-  return text.trim() === '' ? null : checkResult(parse(text));
+  return text.trim() === '' ? null : (check(Result, parse(text)) as ResultFile);
 }
 
-function parse(text: string): JsonObject {
-  let value: unknown;
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new ResultFileError(`The file is not valid JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value)) throw new ResultFileError('The file must contain a JSON object.');
-  return value;
 }
 
-function checkResult(value: JsonObject): ResultFile {
-  const { outcome, message, outcomeReason, children, usage } = value;
-  const known = jobOutcomes.find((candidate) => candidate === outcome);
-  if (known === undefined) {
-    throw new ResultFileError(`outcome must be one of ${jobOutcomes.join(', ')}.`);
-  }
-  if (message !== undefined && typeof message !== 'string') {
-    throw new ResultFileError('message must be a string.');
-  }
-  checkReason(outcomeReason);
-  checkChildren(children);
-  checkUsage(usage);
-  // All parts are checked above. Further checks are up to the hub, which names invalid fields.
-  return JSON.parse(
-    JSON.stringify({
-      ...{ outcome: known, message, children, usage },
-      outcomeReason: withoutSpending(outcomeReason),
-    }),
-  ) as ResultFile;
-}
-
-/**
- * The agent alone says that an attempt does not count, for example when its account is at a limit.
- */
-function withoutSpending(reason: unknown): unknown {
-  if (!isObject(reason)) return reason;
-  const { spendsAttempt: _spendsAttempt, ...said } = reason;
-  return said;
-}
-
-function checkReason(reason: unknown): void {
-  if (reason === undefined || typeof reason === 'string') return;
-  if (!isObject(reason)) throw new ResultFileError('outcomeReason must be a string or an object.');
-  for (const [key, type] of Object.entries(reasonTypes)) {
-    const value = reason[key];
-    if (value !== undefined && typeof value !== type) {
-      throw new ResultFileError(`outcomeReason.${key} must be a ${type}.`);
-    }
-  }
-  if (jsonBytes(reason) > REASON_BYTES_MAX) {
-    throw new ResultFileError(`outcomeReason must be at most ${REASON_BYTES_MAX} bytes.`);
-  }
-}
-
+/** @throws {ResultFileError} */
 export function checkChildren(children: unknown): void {
-  if (children === undefined) return;
-  if (!Array.isArray(children) || children.length > CHILDREN_MAX) {
-    throw new ResultFileError(`children must be a list of at most ${CHILDREN_MAX} jobs.`);
-  }
-  for (const [index, child] of children.entries()) {
-    const kind = isObject(child) ? child.kind : undefined;
-    const prompt = isObject(child) ? child.prompt : undefined;
-    if (!jobKinds.some((candidate) => candidate === kind)) {
-      throw new ResultFileError(`children[${index}].kind must be one of ${jobKinds.join(', ')}.`);
-    }
-    if (typeof prompt !== 'string' || prompt === '') {
-      throw new ResultFileError(`children[${index}].prompt must be a non-empty string.`);
-    }
-  }
-  if (jsonBytes(children) > CHILDREN_BYTES_MAX) {
-    throw new ResultFileError(`children must be at most ${CHILDREN_BYTES_MAX} bytes in total.`);
-  }
+  check(Children, children, ['children']);
 }
 
-function checkUsage(usage: unknown): void {
-  if (usage === undefined) return;
-  if (!isObject(usage)) throw new ResultFileError('usage must be an object.');
-  for (const key of ['inputTokens', 'outputTokens', 'costUsd']) {
-    const value = usage[key];
-    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw new ResultFileError(`usage.${key} must be a non-negative number.`);
-    }
-  }
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: readonly PropertyKey[] = [],
+): z.infer<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const path = z.core.toDotPath([...place, ...(issue?.path ?? [])]);
+  throw new ResultFileError(`${path} ${issue?.message}.`.trimStart());
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Job } from '@signalbox/contract';
 import { isObject } from '../executors/json-fields.ts';
+import { isCommit } from '../git/git.ts';
 import type { GitEvidence } from '../git/git-evidence.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { pathName } from './attempt.ts';
@@ -56,9 +57,5 @@ export async function readResultRecord(
   if (!isObject(found) || found.jobId !== jobId) return null;
   const { baseSha, commitSha, roundBaseSha = baseSha } = found;
   // A tool of the same user may have changed it, and git must not read a commit as an option.
-  return [baseSha, commitSha, roundBaseSha].every(isSha) ? found : null;
-}
-
-function isSha(value: unknown): boolean {
-  return typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
+  return [baseSha, commitSha, roundBaseSha].every(isCommit) ? found : null;
 }

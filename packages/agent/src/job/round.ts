@@ -1,5 +1,6 @@
 import type { BuildsOn, Job } from '@signalbox/contract';
 import { isObject } from '../executors/json-fields.ts';
+import { isCommit } from '../git/git.ts';
 import { mirrorOf } from '../git/git-mirror.ts';
 import { branchOf } from '../git/git-worktree.ts';
 import { type FoundBranch, findWorkBranch } from '../git/work-branch.ts';
@@ -54,10 +55,6 @@ export function isBranchOf(jobIds: readonly string[], name: unknown): name is st
   if (typeof name !== 'string') return false;
   const attempt = Number(/-(\d+)$/.exec(name)?.[1]);
   return jobIds.some((jobId) => name === branchOf(attemptKey(jobId, attempt)));
-}
-
-export function isCommit(sha: unknown): sha is string {
-  return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha);
 }
 
 /** Reads what a job was built on; null: its agent did not tell. */

@@ -13,28 +13,28 @@ import { ResultFileError } from './result-file.ts';
 const FILE_BYTES_MAX = 400_000;
 export const REPORTED_MAX = 100;
 
-export const checkOutcomes = ['passed', 'failed', 'skipped'] as const;
+const checkOutcomes = ['passed', 'failed', 'skipped'] as const;
 export const finishOutcomes = ['done', 'blocked', 'failed'] as const;
 
 const text = (charsMax: number) => z.string().max(charsMax);
 
 /** A check that the tool says it ran. The agent has not verified it. */
-const Reported = z.object({
-  check: text(200),
+export const Reported = z.object({
+  check: text(200).min(1),
   outcome: z.enum(checkOutcomes),
   detail: text(2_000).optional(),
   link: text(2_000).optional(),
 });
 type Reported = z.infer<typeof Reported>;
 
-export const findingSeverities = ['blocker', 'major', 'minor'] as const;
+const findingSeverities = ['blocker', 'major', 'minor'] as const;
 
 /** Something that the tool says is wrong with the code that it reviews. */
-const Finding = z.object({
+export const Finding = z.object({
   file: text(1_000).min(1),
   line: z.number().int().min(1).max(10_000_000).optional(),
-  severity: z.enum(findingSeverities),
-  message: text(2_000).min(1),
+  severity: z.enum(findingSeverities).describe('blocker: must not be merged'),
+  message: text(2_000).min(1).describe('what is wrong, and what to do'),
 });
 export type Finding = z.infer<typeof Finding>;
 
@@ -68,10 +68,7 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('finding'), ...Finding.shape }),
   z.object({ type: z.literal('answer'), ...CommentAnswer.shape }),
   z.object({ type: z.literal('file'), ...AttachedFile.shape }),
-  z.object({
-    type: z.literal('child'),
-    job: SpawnedJob,
-  }),
+  z.object({ type: z.literal('child'), job: SpawnedJob }),
   z.object({ type: z.literal('finish'), outcome: z.enum(finishOutcomes), message: text(20_000) }),
 ]);
 export type ReportLine = z.infer<typeof Line>;
@@ -159,31 +156,25 @@ function readLine(value: JsonObject, index: number): ReportLine {
 }
 
 function reportOf(lines: readonly ReportLine[]): Omit<ToolReport, 'torn'> {
-  const report = {
-    evidence: [] as Reported[],
-    findings: [] as Finding[],
-    files: [] as AttachedFile[],
-    children: [] as SpawnedJob[],
-    answers: [] as CommentAnswer[],
-    finish: null as ToolReport['finish'],
+  return {
+    questions: questionsOf(lines),
+    evidence: linesOf(lines, 'evidence'),
+    findings: linesOf(lines, 'finding'),
+    files: linesOf(lines, 'file'),
+    answers: linesOf(lines, 'answer'),
+    children: linesOf(lines, 'child').map(({ job }) => job),
+    finish: linesOf(lines, 'finish').at(-1) ?? null,
   };
-  for (const line of lines) {
-    const { type: _type, ...fields } = line;
-    if (line.type === 'evidence') {
-      report.evidence.push(fields as Reported);
-    } else if (line.type === 'finding') {
-      report.findings.push(fields as Finding);
-    } else if (line.type === 'file') {
-      report.files.push(fields as AttachedFile);
-    } else if (line.type === 'answer') {
-      report.answers.push(fields as CommentAnswer);
-    } else if (line.type === 'child') {
-      report.children.push(line.job);
-    } else if (line.type === 'finish') {
-      report.finish = { outcome: line.outcome, message: line.message };
-    }
-  }
-  return { questions: questionsOf(lines), ...report };
+}
+
+type LineOf<Type> = Omit<Extract<ReportLine, { type: Type }>, 'type'>;
+
+/** The lines of a type, without its name. */
+function linesOf<Type extends ReportLine['type']>(lines: readonly ReportLine[], wanted: Type) {
+  return lines.flatMap(({ type, ...fields }) =>
+    // The type tells which fields there are.
+    type === wanted ? [fields as unknown as LineOf<Type>] : [],
+  );
 }
 
 function questionsOf(lines: readonly ReportLine[]): AskedQuestion[] {

@@ -1,4 +1,5 @@
-import { access, mkdir, readdir, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildsOn, Job } from '@signalbox/contract';
 import type {
@@ -11,7 +12,7 @@ import { isObject } from '../executors/json-fields.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { readJsonFile, type StateDirectory, writeFileDurably } from '../state-directory.ts';
 import { type ClaimedJob, pathName } from './attempt.ts';
-import { findWorkRecord, pruneWorkRecords, workIdOf } from './work-record.ts';
+import { findWorkRecord, workIdOf } from './work-record.ts';
 
 /** The memory of a job whose tool can be resumed: `sessions/<job>/session.json`. */
 interface SessionRecord {
@@ -21,7 +22,7 @@ interface SessionRecord {
   /** The last attempt that used the session. */
   claimGeneration: number;
   sessionId: string | null;
-  costUsd?: number;
+  costUsd: number;
   branch: string;
   /** The session has the prompt of this job, and not only those of earlier rounds. */
   isPromptTold: boolean;
@@ -105,12 +106,11 @@ export async function openToolSession(options: {
     ...{ baseSha: null, published: [], questions: [], told: [], messages: { told: [], sent: [] } },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
-  const isMine = isObject(found) && isContinued(found, fresh) && (await hasFiles(found, path));
+  const isMine = isObject(found) && isContinued(found, fresh) && hasFiles(found, path);
   if (!isMine) await removeToolTree(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // The record of an older agent does not have every field.
   const { claimGeneration } = claimed;
-  const record = isMine ? { ...fresh, ...found, claimGeneration } : fresh;
+  const record = isMine ? { ...found, claimGeneration } : fresh;
   let saved = Promise.resolve();
   const save = () => {
     saved = saved.then(() => writeFileDurably(file, `${JSON.stringify(record, null, 2)}\n`));
@@ -130,19 +130,9 @@ function isContinued(found: SessionRecord, fresh: SessionRecord): boolean {
 }
 
 /** People may delete a worktree that waits for an answer: then there is nothing to continue. */
-async function hasFiles({ baseSha }: SessionRecord, path: string): Promise<boolean> {
+function hasFiles({ baseSha }: SessionRecord, path: string): boolean {
   if (baseSha === null) return true;
-  return (await isThere(worktreeOf(path))) && (await isThere(evidenceOf(path)));
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+  return existsSync(worktreeOf(path)) && existsSync(evidenceOf(path));
 }
 
 function worktreeOf(path: string): string {
@@ -159,66 +149,52 @@ function createSession(
   path: string,
   job: Job,
 ): ToolSession {
-  const baseAtStart = record.baseSha;
+  function keep(fields: Partial<SessionRecord>): Promise<void> {
+    Object.assign(record, fields);
+    return save();
+  }
   return {
     worktree: worktreeOf(path),
     evidenceDir: evidenceOf(path),
     attachments: join(path, 'attachments'),
     reportFile: join(path, 'report.ndjson'),
     branch: record.branch,
-    baseSha: baseAtStart,
+    baseSha: record.baseSha,
     get sessionId() {
       return record.sessionId;
     },
-    async keepSessionId(sessionId) {
-      record.sessionId = sessionId;
-      await save();
-    },
+    keepSessionId: (sessionId) => keep({ sessionId }),
     get costUsd() {
-      return record.costUsd ?? 0;
+      return record.costUsd;
     },
-    async keepCost(costUsd) {
-      record.costUsd = costUsd;
-      await save();
-    },
+    keepCost: (costUsd) => keep({ costUsd }),
     buildsOn: record.buildsOn,
-    async keepBase(baseSha, branch, buildsOn) {
-      record.baseSha = baseSha;
-      if (buildsOn !== undefined) record.buildsOn = buildsOn;
-      record.branch = branch;
-      await save();
+    keepBase: (baseSha, branch, buildsOn) =>
+      keep({ baseSha, branch, ...(buildsOn && { buildsOn }) }),
+    get published() {
+      return record.published;
     },
-    published: record.published,
-    async keepPublished(commitSha) {
-      record.published.push(commitSha);
-      await save();
-    },
+    keepPublished: (commitSha) => keep({ published: [...record.published, commitSha] }),
     findQuestion: (actionKey) =>
       record.questions.findLast((one) => one.actionKey === actionKey && !one.isUsed),
-    async keepQuestion(question) {
+    keepQuestion(question) {
       const others = record.questions.filter(
         ({ uncertaintyId }) => uncertaintyId !== question.uncertaintyId,
       );
-      record.questions = [...others, question].slice(-QUESTIONS_MAX);
-      await save();
+      return keep({ questions: [...others, question].slice(-QUESTIONS_MAX) });
     },
     newAnswers: () => newAnswers(record, job),
     get isPromptTold() {
       return record.isPromptTold;
     },
-    async keepTold(answers) {
-      record.isPromptTold = true;
+    keepTold(answers) {
       const ids = answers.map(({ uncertaintyId }) => uncertaintyId);
-      record.told = [...new Set([...record.told, ...ids])];
-      await save();
+      return keep({ isPromptTold: true, told: [...new Set([...record.told, ...ids])] });
     },
     get messages() {
       return record.messages;
     },
-    async keepMessages(messages) {
-      record.messages = messages;
-      await save();
-    },
+    keepMessages: (messages) => keep({ messages }),
     remove: () => removeToolTree(path),
   };
 }
@@ -244,12 +220,13 @@ export function sessionPath(state: StateDirectory, job: Job): string {
   return join(state.sessions, pathName(workIdOf(job)));
 }
 
-/** Removes sessions that were not continued for a long time. */
+/** Removes sessions and records of works that were not continued for a long time. */
 export async function pruneSessions(state: StateDirectory, nowMs: number): Promise<void> {
-  await pruneWorkRecords(state, nowMs, RETENTION_MS);
-  for (const name of await readdir(state.sessions)) {
-    const path = join(state.sessions, name);
-    const { mtimeMs } = await stat(path);
-    if (nowMs - mtimeMs > RETENTION_MS) await removeToolTree(path);
+  for (const folder of [state.works, state.sessions]) {
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const { mtimeMs } = await stat(path);
+      if (nowMs - mtimeMs > RETENTION_MS) await removeToolTree(path);
+    }
   }
 }

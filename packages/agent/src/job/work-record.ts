@@ -1,4 +1,3 @@
-import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job } from '@signalbox/contract';
 import { isObject } from '../executors/json-fields.ts';
@@ -51,17 +50,4 @@ export async function findWorkRecord(
   if (!isObject(found)) return null;
   const isBefore = found.workspaceId === job.workspaceId && found.jobId === job.continuesJobId;
   return isBefore && found.executor === executor && found.tool === tool ? found : null;
-}
-
-/** Removes the records of works that were not continued for a long time. */
-export async function pruneWorkRecords(
-  state: StateDirectory,
-  nowMs: number,
-  retentionMs: number,
-): Promise<void> {
-  for (const name of await readdir(state.works)) {
-    const path = join(state.works, name);
-    const { mtimeMs } = await stat(path);
-    if (nowMs - mtimeMs > retentionMs) await rm(path, { force: true });
-  }
 }

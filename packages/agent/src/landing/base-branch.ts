@@ -1,4 +1,4 @@
-import { askGit, type GitOptions, runGit } from '../git/git.ts';
+import { type GitOptions, isAncestor, readCommit, runGit } from '../git/git.ts';
 import {
   commitEnvironment,
   findCloneRoot,
@@ -43,17 +43,13 @@ export async function readBase(
   const ref = `refs/heads/${name}`;
   const root = await findCloneRoot(mirror.clonePath, { isAfterTool: true });
   const clone = { cwd: root, isAfterTool: true } as const;
-  const sha = await askGit(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], clone);
+  const sha = await readCommit(clone, ref);
   if (sha === null || sha === knownSha) return sha;
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'];
   const args = [...fetch, root, `+${ref}:refs/remotes/clone/${name}`];
   // Another job may refresh the mirror at the same time.
   await withMirror(mirror, () => runGit(args, { gitDir: mirror.gitDir, isAfterTool: true }));
   return sha;
-}
-
-export async function isAncestor(git: GitOptions, sha: string, of: string): Promise<boolean> {
-  return (await askGit(['merge-base', '--is-ancestor', sha, of], git)) !== null;
 }
 
 /** The tree of a merge, or the files in which the commits conflict. Touches no file. */

@@ -1,17 +1,14 @@
 import type { CheckOutcome } from '@signalbox/contract';
 
+const ends = {
+  passed: 'passed',
+  timed_out: 'reached its time limit',
+  refused: 'could not be started',
+  stopped: 'was stopped with the agent or the job',
+} as const;
+
 /** How a check ended, as text. */
 export function describe(outcome: CheckOutcome, exitCode: number | null | undefined): string {
-  switch (outcome) {
-    case 'passed':
-      return 'passed';
-    case 'failed':
-      return exitCode === null || exitCode === undefined ? 'was killed' : `exited with ${exitCode}`;
-    case 'timed_out':
-      return 'reached its time limit';
-    case 'refused':
-      return 'could not be started';
-    case 'stopped':
-      return 'was stopped with the agent or the job';
-  }
+  if (outcome !== 'failed') return ends[outcome];
+  return exitCode == null ? 'was killed' : `exited with ${exitCode}`;
 }

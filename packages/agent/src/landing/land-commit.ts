@@ -1,7 +1,8 @@
-import { askGit, GitError, type GitOptions, runGit } from '../git/git.ts';
+import { askGit, GitError, type GitOptions, hasCommit, isAncestor, runGit } from '../git/git.ts';
 import { subjectOf } from '../git/git-evidence.ts';
 import { type Mirror, mirrorOf, withMirror } from '../git/git-mirror.ts';
-import { branchOf, createWorktree } from '../git/git-worktree.ts';
+import { branchOf, createWorktree, giveToClone } from '../git/git-worktree.ts';
+import { fetchBranch } from '../git/work-branch.ts';
 import { readKept } from '../job/job-commit.ts';
 import { runHook } from '../job/job-hooks.ts';
 import { isolateJob } from '../job/job-isolation.ts';
@@ -9,7 +10,7 @@ import { runPreCommandHook } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork, warmWorktreesFor } from '../job/job-work.ts';
 import { setUp } from '../setup/set-up.ts';
 import { type ApprovedWork, failOfConflicts, type Landing } from './approved-work.ts';
-import { hasLanded, isAncestor, mergeTrees, readBase, withSquashed } from './base-branch.ts';
+import { hasLanded, mergeTrees, readBase, withSquashed } from './base-branch.ts';
 import { judge, proveCommit } from './land-work.ts';
 import type { LandingWay } from './landing-options.ts';
 import { moveBase } from './move-base.ts';
@@ -155,13 +156,8 @@ async function readPlaces(
   const here = { baseSha, startSha: baseSha, isDiverged: false };
   if (landing.pushBase !== true || landing.by === 'pull-request') return here;
   const git = { gitDir: mirror.gitDir, signal: work.signal };
-  const ref = `refs/heads/${base}`;
-  if ((await runGit(['ls-remote', 'origin', ref], git)) === '') return here;
-  const target = `refs/remotes/origin/${base}`;
-  await withMirror(mirror, () =>
-    runGit(['fetch', '--quiet', '--no-write-fetch-head', 'origin', `+${ref}:${target}`], git),
-  );
-  const pushed = (await runGit(['rev-parse', target], git)).trim();
+  const pushed = await fetchBranch(mirror, git, base);
+  if (pushed === null) return here;
   if (await isAncestor(git, pushed, baseSha)) return here;
   const isDiverged = !(await isAncestor(git, baseSha, pushed));
   return { baseSha, startSha: pushed, isDiverged };
@@ -179,13 +175,13 @@ async function findLanded(
   approved: ApprovedWork,
 ): Promise<string | null> {
   const { commitSha } = approved.approval;
-  const has = await askGit(['cat-file', '-e', `${commitSha}^{commit}`], git);
-  if (has !== null && (await isAncestor(git, commitSha, startSha))) {
+  if (!(await hasCommit(git, commitSha))) return null;
+  if (await isAncestor(git, commitSha, startSha)) {
     // The first commit of the base, from the newest, that does not have it is behind this one.
     const merges = ['rev-list', '--first-parent', '--ancestry-path', `${commitSha}..${startSha}`];
     return (await runGit(merges, git)).trim().split('\n').at(-1) || startSha;
   }
-  return has === null ? null : await findSquashed(git, startSha, approved);
+  return await findSquashed(git, startSha, approved);
 }
 
 /** Commits that say that they land another one; a tool may write that into many of its own. */
@@ -298,13 +294,8 @@ function offerRef(key: string): string {
   return `refs/signalbox/landing/${key}`;
 }
 
-async function offerToClone({ gitDir, clonePath }: Mirror, key: string, sha: string) {
-  await runGit(
-    ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance']
-      .concat('--no-recurse-submodules', '--update-shallow')
-      .concat(gitDir, `+${sha}:${offerRef(key)}`),
-    { cwd: clonePath, isAfterTool: true },
-  );
+async function offerToClone(mirror: Mirror, key: string, sha: string): Promise<void> {
+  await giveToClone(mirror, mirror.clonePath, `+${sha}:${offerRef(key)}`);
 }
 
 /** @returns false: somebody has moved the base. */

@@ -1,10 +1,13 @@
+import { isCommit } from '../git/git.ts';
 import { mirrorOf, refreshMirror } from '../git/git-mirror.ts';
 import { findHead } from '../git/work-branch.ts';
+import { fenceOf } from '../job/attempt.ts';
+import { readJob } from '../job/job-commit.ts';
 import { isUnreported, resultOfFailure, resultOfStop } from '../job/job-result.ts';
 import { endWorktree, type JobEnd, type JobRunOptions, openWork, stopOf } from '../job/job-run.ts';
 import { confirmLease, failureOf, writePrompt } from '../job/job-steps.ts';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
-import { isBranchOf, isCommit, readBuildsOn } from '../job/round.ts';
+import { isBranchOf, readBuildsOn } from '../job/round.ts';
 import { fitText } from '../job/text-limits.ts';
 import { sessionPath } from '../job/tool-session.ts';
 import { removeToolTree } from '../process/tool-file.ts';
@@ -25,14 +28,13 @@ export async function runLanding(options: JobRunOptions): Promise<JobEnd> {
     const stop = stopOf(options.signal);
     const isSilent = stop !== null && isUnreported(stop.reason) && found.landing === undefined;
     const { claimed, redactor } = work;
-    const { workspaceId, jobId, agentId, claimGeneration } = claimed;
     const stopped = stop === null ? null : resultOfStop(stop.reason, stop.why);
     const failed = failure === null ? null : (stopped ?? resultOfFailure(failure));
     const text = failed?.message ?? message;
     const completion = isSilent
       ? null
       : {
-          ...{ workspaceId, jobId, agentId, claimGeneration },
+          ...fenceOf(claimed),
           outcome: failed === null ? ('done' as const) : ('failed' as const),
           message: fitText(redactor.redact(text), MESSAGE_BYTES_MAX),
           ...(failed?.outcomeReason === undefined ? {} : { outcomeReason: failed.outcomeReason }),
@@ -91,15 +93,10 @@ async function land(work: JobWork, found: Landing): Promise<string> {
 }
 
 /** Reads the approval from the hub, and the branch from the evidence of its round. */
-async function readApproved({ settings, claimed, signal }: JobWork): Promise<ApprovedWork> {
-  const { workspaceId, job } = claimed;
+async function readApproved(landing: JobWork): Promise<ApprovedWork> {
+  const { job } = landing.claimed;
   const jobId = job.landsJobId ?? '';
-  const { client } = settings;
-  const {
-    job: round,
-    work,
-    rounds = [],
-  } = await client.jobs.get({ workspaceId, jobId }, { signal });
+  const { job: round, work, rounds = [] } = await readJob(landing, jobId);
   const approval = work?.approval;
   if (work === undefined || approval == null || approval.jobId !== jobId) {
     throw new JobFailure('execution', 'not_approved', 'The work is not approved any more.');

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import type { CallOptions } from '@signalbox/sdk';
 import type { Clock } from '../clock.ts';
-import { type CallOptions, judgeFailure } from '../hub-client.ts';
+import { judgeFailure } from '../hub-client.ts';
 import type { Backoff } from './backoff.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 
@@ -25,18 +25,22 @@ interface ClaimRequest {
   agentId: string;
   leaseMs: number;
   waitMs: number;
-  claimKey: string;
   /** When this claim was first sent (monotonic): its lease cannot have begun earlier. */
   sentAtMs: number;
 }
 
-/** Sends one claim and hands a granted job on. Returns whether a job was granted. */
+/**
+ * Sends one claim and hands a granted job on. Returns whether a job was granted. All claims until
+ * then have the same key, so that the hub answers a grant again whose answer was lost.
+ */
 export type ClaimCall = (request: ClaimRequest, call: CallOptions) => Promise<boolean>;
 
 export interface ClaimOptions {
   /** Claims from the agent's queue: jobs or cloud AI jobs. */
   claim: ClaimCall;
   leaseMs: number;
+  /** An earlier process may have sent a claim whose answer it has not received. */
+  isClaimResumed: boolean;
   clock: Clock;
   backoff: Backoff;
   random: () => number;
@@ -53,8 +57,8 @@ export interface ClaimLoop extends Loop {
   /** Asks again, because other jobs may be claimed than those that a waiting claim has named. */
   refresh(): void;
   /**
-   * Ends the loop. An aborted poll may have been granted a job just before, so its claim key is
-   * sent again without waiting: a granted job is accepted instead of staying blocked until its
+   * Ends the loop. An aborted poll may have been granted a job just before, so the claim is sent
+   * again without waiting: a granted job is accepted instead of staying blocked until its
    * lease ends. Call it after the hub has acknowledged draining, when it grants no further jobs.
    */
   settle(): Promise<void>;
@@ -70,35 +74,32 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
   // little of the granted lease would be certain.
   const longWaitMs = Math.floor(Math.min(WAIT_MS_MAX, leaseMs / 3));
   let poll = new AbortController();
-  /** A claim without an answer yet; it is sent again until one arrives. */
-  let open: { claimKey: string; sentAtMs: number } | null = null;
+  /** When the claim was first sent that has no answer yet; it is sent again until one arrives. */
+  let openSinceMs = options.isClaimResumed ? Number.NEGATIVE_INFINITY : null;
 
   async function claim(agentId: string, waitMs: number, signal: AbortSignal): Promise<boolean> {
-    open ??= { claimKey: randomUUID(), sentAtMs: clock.monotonicMs() };
-    const { claimKey, sentAtMs } = open;
+    openSinceMs ??= clock.monotonicMs();
     const isGiven = await options.claim(
-      { agentId, leaseMs, waitMs, claimKey, sentAtMs },
+      { agentId, leaseMs, waitMs, sentAtMs: openSinceMs },
       { signal, timeoutMs: waitMs + CALL_TIMEOUT_MS },
     );
-    open = null;
+    openSinceMs = null;
     backoff.reset();
     return isGiven;
   }
 
   function afterTrouble(error: unknown): number {
     const failure = judgeFailure(error);
-    if (failure.kind !== 'retry') open = null;
+    if (failure.kind !== 'retry') openSinceMs = null;
     if (failure.kind === 'refused' && failure.code === 'AGENT_NOT_FOUND') options.onUnknownAgent();
-    // By now the lease of an unreceived grant has expired, so a new claim is better.
-    if (open !== null && clock.monotonicMs() - open.sentAtMs > leaseMs) open = null;
     return backoff.nextDelayMs(failure.kind === 'retry' ? failure.retryAfterMs : 0);
   }
 
   async function runOnce(stopping: AbortSignal): Promise<number> {
     const agentId = options.agentId();
     const mayClaim = options.mayClaim();
-    // A claim that was cut off may have been granted: its key is sent again, in any case.
-    if (agentId === null || (!mayClaim && open === null)) return UNTIL_WOKEN_MS;
+    // A claim that was cut off may have been granted: it is sent again, in any case.
+    if (agentId === null || (!mayClaim && openSinceMs === null)) return UNTIL_WOKEN_MS;
     const beganMs = clock.monotonicMs();
     poll = new AbortController();
     try {
@@ -134,7 +135,7 @@ export function startClaimLoop(options: ClaimOptions): ClaimLoop {
       await this.stop();
       const limit = AbortSignal.timeout(SETTLE_MS);
       const agentId = options.agentId();
-      while (open !== null && agentId !== null && !limit.aborted) {
+      while (openSinceMs !== null && agentId !== null && !limit.aborted) {
         try {
           await claim(agentId, 0, limit);
         } catch (error) {

@@ -20,29 +20,6 @@ export interface HeldAccount {
   begunMs: number;
 }
 
-/**
- * Stops an agent from claiming while a provider does not serve an account. Without it, one usage
- * limit would fail every waiting job within seconds. Accounts are apart: jobs of a tool, login or
- * model that is served continue.
- *
- * After a pause the agent claims one job of the account. If the model answers it, the agent works
- * as before; if not, the next pause is twice as long.
- */
-export interface ClaimPauses {
-  /** The pauses that last now. */
-  states(): PauseState[];
-  /** The pause that lasts longest for an account; null while it may be used. */
-  stateOf(account: ToolAccount): PauseState | null;
-  /** Whether a job of an account may be claimed beside those that are held. */
-  mayClaim(account: ToolAccount, held: readonly HeldAccount[]): boolean;
-  /** @returns how long the account is paused from now; 0: the failure pauses nothing. */
-  begin(failure: ToolFailure, account: ToolAccount): number;
-  /** The model answered a job. Ends the pauses that had begun before that job. */
-  end(job: HeldAccount): void;
-  /** Forgets the pauses without a word, when the agent leaves. */
-  stop(): void;
-}
-
 /** Jitter: a pause lasts up to this share longer, so that agents do not return all at once. */
 const JITTER_SHARE = 0.2;
 const JITTER_MS_MAX = 60_000;
@@ -64,6 +41,16 @@ interface Trouble {
   pauses: number;
 }
 
+export type ClaimPauses = ReturnType<typeof createClaimPauses>;
+
+/**
+ * Stops an agent from claiming while a provider does not serve an account. Without it, one usage
+ * limit would fail every waiting job within seconds. Accounts are apart: jobs of a tool, login or
+ * model that is served continue.
+ *
+ * After a pause the agent claims one job of the account. If the model answers it, the agent works
+ * as before; if not, the next pause is twice as long.
+ */
 export function createClaimPauses(options: {
   clock: Clock;
   random: () => number;
@@ -71,7 +58,7 @@ export function createClaimPauses(options: {
   onChange(state: PauseState | null): void;
   /** Called when more or fewer jobs may be claimed. */
   onClaimable(): void;
-}): ClaimPauses {
+}) {
   const { clock, random, onChange, onClaimable } = options;
   const troubles = new Map<string, Trouble>();
   const stopping = new AbortController();
@@ -96,12 +83,15 @@ export function createClaimPauses(options: {
   }
 
   return {
+    /** The pauses that last now. */
     states: () => [...troubles.values()].flatMap(({ state }) => state ?? []),
-    stateOf: (account) =>
+    /** The pause that lasts longest for an account; null while it may be used. */
+    stateOf: (account: ToolAccount): PauseState | null =>
       covering(account)
         .flatMap(({ state }) => state ?? [])
         .toSorted((a, b) => b.untilMs - a.untilMs)[0] ?? null,
-    mayClaim(account, held) {
+    /** Whether a job of an account may be claimed beside those that are held. */
+    mayClaim(account: ToolAccount, held: readonly HeldAccount[]): boolean {
       return covering(account).every(
         (trouble) =>
           trouble.state === null &&
@@ -111,7 +101,8 @@ export function createClaimPauses(options: {
           ),
       );
     },
-    begin(failure, { tool, login, model }) {
+    /** @returns how long the account is paused from now; 0: the failure pauses nothing. */
+    begin(failure: ToolFailure, { tool, login, model }: ToolAccount): number {
       const { code, summary: message } = failure;
       const rule = passingFailures[code];
       if (rule === undefined) return 0;
@@ -130,7 +121,8 @@ export function createClaimPauses(options: {
       }
       return (trouble.state?.untilMs ?? nowMs) - nowMs;
     },
-    end({ account, begunMs }) {
+    /** The model answered a job. Ends the pauses that had begun before that job. */
+    end({ account, begunMs }: HeldAccount): void {
       const over = covering(account).filter(({ sinceMs }) => begunMs >= sinceMs);
       if (over.length === 0) return;
       const ended = new Set(over);
@@ -140,6 +132,7 @@ export function createClaimPauses(options: {
       if (wasPaused) onChange(null);
       onClaimable();
     },
+    /** Forgets the pauses without a word, when the agent leaves. */
     stop: () => stopping.abort(),
   };
 }

@@ -1,5 +1,6 @@
+import type { CallOptions } from '@signalbox/sdk';
 import type { Clock } from '../clock.ts';
-import { type CallOptions, type Failure, judgeFailure } from '../hub-client.ts';
+import { type Failure, judgeFailure } from '../hub-client.ts';
 import type { StopReason } from '../job/attempt.ts';
 import type { Backoff } from './backoff.ts';
 import { createLeaseTerm } from './lease-term.ts';

@@ -14,20 +14,7 @@ const SLEPT_MS_MIN = 5_000;
  * the request was *sent*. The hub's term began later, so the agent never believes in a lease longer
  * than the hub does.
  */
-export interface LeaseTerm {
-  /** False after a claim with a late answer (a retry): the start of the lease is unknown. */
-  isCertain(): boolean;
-  isOver(): boolean;
-  isRenewalDue(): boolean;
-  /** Records the answer to a renewal that was sent at this time. */
-  renew(sentAtMs: number): void;
-  /** Time until the lease expires. */
-  remainingMs(): number;
-  /** Time until the next check. */
-  pauseMs(): number;
-}
-
-export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: number): LeaseTerm {
+export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: number) {
   const renewalMs = leaseMs / RENEWALS_PER_LEASE;
   const clocksApart = () => clock.nowMs() - clock.monotonicMs();
   let renewAtMs = claimSentAtMs + renewalMs;
@@ -39,16 +26,20 @@ export function createLeaseTerm(clock: Clock, leaseMs: number, claimSentAtMs: nu
   if (!isCertain) endsAtMs = clock.monotonicMs() + leaseMs;
 
   return {
+    /** False after a claim with a late answer (a retry): the start of the lease is unknown. */
     isCertain: () => isCertain,
     isOver: () => clock.monotonicMs() >= endsAtMs,
     isRenewalDue: () => clock.monotonicMs() >= renewAtMs || clocksApart() - apartMs > SLEPT_MS_MIN,
-    renew(sentAtMs) {
+    /** Records the answer to a renewal that was sent at this time. */
+    renew(sentAtMs: number): void {
       renewAtMs = sentAtMs + renewalMs;
       endsAtMs = sentAtMs + leaseMs;
       apartMs = clocksApart();
       isCertain = true;
     },
+    /** Time until the lease expires. */
     remainingMs: () => Math.max(0, endsAtMs - clock.monotonicMs()),
+    /** Time until the next check. */
     pauseMs: () => Math.max(0, Math.min(renewAtMs - clock.monotonicMs(), SLEEP_CHECK_MS)),
   };
 }

@@ -1,5 +1,6 @@
-import type { CallOptions, HubClient } from '../hub-client.ts';
-import type { Attempt } from '../job/attempt.ts';
+import type { CallOptions } from '@signalbox/sdk';
+import type { HubClient } from '../hub-client.ts';
+import { type Attempt, fenceOf } from '../job/attempt.ts';
 import { readLogBatch } from '../job/job-log.ts';
 
 export interface Uploaded {
@@ -23,9 +24,8 @@ export async function uploadLogBatch(
 ): Promise<Uploaded | null> {
   const batch = await readLogBatch(logFile, offset);
   if (batch.entries.length === 0) return null;
-  const { workspaceId, jobId, agentId, claimGeneration } = attempt;
   const { cancelRequested = false } = await client.jobEvents.append(
-    { workspaceId, jobId, agentId, claimGeneration, entries: batch.entries },
+    { ...fenceOf(attempt), entries: batch.entries },
     options,
   );
   return { offset: batch.nextOffset, isCancelRequested: cancelRequested };

@@ -53,3 +53,24 @@ export function startLoop(options: LoopOptions): Loop {
     },
   };
 }
+
+/** Lets callers wait for a condition, which is checked again after each change. */
+export function createChangeSignal() {
+  const waiters = new Set<() => void>();
+  return {
+    notify() {
+      for (const waiter of [...waiters]) waiter();
+    },
+    async until(condition: () => boolean): Promise<void> {
+      if (condition()) return;
+      await new Promise<void>((resolve) => {
+        const waiter = () => {
+          if (!condition()) return;
+          waiters.delete(waiter);
+          resolve();
+        };
+        waiters.add(waiter);
+      });
+    },
+  };
+}

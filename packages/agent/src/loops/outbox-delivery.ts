@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '@signalbox/sdk';
-import { type Failure, type HubClient, judgeFailure } from '../hub-client.ts';
+import { type Failure, type HubClient, isAboutContent, judgeFailure } from '../hub-client.ts';
+import { fenceOf } from '../job/attempt.ts';
 import { UploadError, uploadBytes } from '../upload-bytes.ts';
 import { uploadLogBatch } from './log-upload.ts';
 import type { Outbox, OutboxEntry, SharedPatches } from './outbox.ts';
@@ -56,8 +57,6 @@ export async function deliverEntry(
   }
 }
 
-/** Errors about the content of a result, not about the lease: the job is still held. */
-const contentCodes = new Set(['INVALID_REQUEST', 'INVALID_JSON', 'BODY_TOO_LARGE']);
 const SUBSTITUTE_CODE = 'result_refused';
 
 /**
@@ -70,7 +69,7 @@ export function substituteFor(
 ): OutboxEntry | null {
   const { outcomeReason, evidence, ...completion } = entry.completion;
   const isSubstitute = typeof outcomeReason === 'object' && outcomeReason.code === SUBSTITUTE_CODE;
-  if (isSubstitute || !contentCodes.has(refusal.code)) return null;
+  if (isSubstitute || !isAboutContent(refusal.code)) return null;
   const { workspaceId, jobId, agentId, claimGeneration } = completion;
   const summary = `The hub rejected the result (${completion.outcome}): ${refusal.message}`;
   const reason = { category: 'agent', code: SUBSTITUTE_CODE, retryable: false, summary };
@@ -147,9 +146,8 @@ async function sendAnswers(
   { attempt, answers = [] }: OutboxEntry,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<void> {
-  const { workspaceId, jobId, agentId, claimGeneration } = attempt;
   for (const answer of answers) {
-    const body = { workspaceId, jobId, agentId, claimGeneration, ...answer };
+    const body = { ...fenceOf(attempt), ...answer };
     try {
       await client.reviewComments.answer(body, options);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { HubClient } from '../hub-client.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import { jobDirectory, type StateDirectory } from '../state-directory.ts';
 import type { Backoff } from './backoff.ts';
-import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
+import { createChangeSignal, type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
 import { deliverEntry, type Settlement, substituteFor } from './outbox-delivery.ts';
 
@@ -96,26 +96,5 @@ export function startOutboxLoop(options: {
     },
     settled: (key) => changes.until(() => hasEnded || !open.has(key)),
     empty: () => changes.until(() => hasEnded || (isRead && open.size === 0)),
-  };
-}
-
-/** Lets callers wait for a condition, which is checked again after each change. */
-function createChangeSignal() {
-  const waiters = new Set<() => void>();
-  return {
-    notify() {
-      for (const waiter of [...waiters]) waiter();
-    },
-    async until(condition: () => boolean): Promise<void> {
-      if (condition()) return;
-      await new Promise<void>((resolve) => {
-        const waiter = () => {
-          if (!condition()) return;
-          waiters.delete(waiter);
-          resolve();
-        };
-        waiters.add(waiter);
-      });
-    },
   };
 }

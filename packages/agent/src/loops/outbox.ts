@@ -1,8 +1,9 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { CompleteBody } from '../hub-client.ts';
 import type { Attempt } from '../job/attempt.ts';
 import type { CommentAnswer } from '../job/tool-report.ts';
+import { renameIfThere } from '../missing-file.ts';
 import {
   isDiskFull,
   readJsonFile,
@@ -108,11 +109,7 @@ export function openOutbox(state: StateDirectory): Outbox {
     remove,
     async refuse(entry, refusal, logFile) {
       const target = await keepRefused(entry, refusal);
-      try {
-        await rename(logFile, target.replace(/\.json$/, '.log.ndjson'));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      }
+      await renameIfThere(logFile, target.replace(/\.json$/, '.log.ndjson'));
       await remove(entry);
     },
     async replace(entry, refusal, substitute) {

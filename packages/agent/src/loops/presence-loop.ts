@@ -4,11 +4,13 @@ import {
   type AgentCommand,
   type AgentStatus,
 } from '@signalbox/contract';
+import { VERSION } from '@signalbox/contract/version';
+import type { CallOptions } from '@signalbox/sdk';
 import type { AgentEvent } from '../agent-events.ts';
-import type { Clock } from '../clock.ts';
-import { type CallOptions, type HubClient, judgeFailure } from '../hub-client.ts';
+import { type Clock, untilAborted } from '../clock.ts';
+import { type HubClient, judgeFailure } from '../hub-client.ts';
 import type { Backoff } from './backoff.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { createChangeSignal, type Loop, startLoop } from './loop.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
 /** The hub may request any interval; one above a minute would make the agent seem offline. */
@@ -16,11 +18,10 @@ const INTERVAL_MS_MIN = 500;
 const INTERVAL_MS_MAX = 60_000;
 
 export interface PresenceOptions {
-  client: Pick<HubClient, 'agents'>;
+  client: { agents: Pick<HubClient['agents'], 'heartbeat'> };
   workspaceId: string;
   displayName: string;
   machineFingerprint: string;
-  agentVersion: string;
   /** Called for every heartbeat. */
   capabilities(): AgentCapabilities;
   clock: Clock;
@@ -53,15 +54,17 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
   const { client, clock, backoff } = options;
   let isReachable = true;
   let roundsBegun = 0;
-  const listeners = new Set<(round: number) => void>();
+  let roundAnswered = 0;
+  const changes = createChangeSignal();
 
   async function send(status: AgentStatus, callOptions: CallOptions) {
-    const { workspaceId, displayName, machineFingerprint, agentVersion } = options;
+    const { workspaceId, displayName, machineFingerprint } = options;
     const capabilities = options.capabilities();
     const commandNumber = options.commandNumber();
     return await client.agents.heartbeat(
       {
-        ...{ workspaceId, displayName, machineFingerprint, status, capabilities, agentVersion },
+        ...{ workspaceId, displayName, machineFingerprint, status, capabilities },
+        agentVersion: VERSION,
         platform: process.platform,
         arch: process.arch,
         ...(commandNumber === null ? {} : { commandNumber }),
@@ -81,7 +84,8 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
       isReachable = true;
       options.onAgentId(answer.agentId);
       options.onCommands(answer.commands);
-      for (const listener of [...listeners]) listener(round);
+      roundAnswered = round;
+      changes.notify();
       const intervalMs = answer.intervalMs || AGENT_HEARTBEAT_INTERVAL_MS;
       return Math.min(INTERVAL_MS_MAX, Math.max(INTERVAL_MS_MIN, intervalMs));
     } catch (error) {
@@ -105,19 +109,8 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
       // A heartbeat in progress may still carry the previous status.
       const begunBefore = roundsBegun;
       loop.wake();
-      await new Promise<void>((resolve) => {
-        const listener = (round: number) => {
-          if (round > begunBefore) finish();
-        };
-        const finish = () => {
-          listeners.delete(listener);
-          signal.removeEventListener('abort', finish);
-          resolve();
-        };
-        if (signal.aborted) return resolve();
-        listeners.add(listener);
-        signal.addEventListener('abort', finish, { once: true });
-      });
+      const isAnswered = changes.until(() => roundAnswered > begunBefore || signal.aborted);
+      await Promise.race([isAnswered, untilAborted(signal)]);
     },
     async leave() {
       try {

@@ -1,9 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { type HubClient, judgeFailure } from '../hub-client.ts';
-import type { Attempt } from '../job/attempt.ts';
+import { type Attempt, fenceOf } from '../job/attempt.ts';
 import type { Backoff } from './backoff.ts';
 import { LEASE_LET_GO_MS } from './lease-loop.ts';
 import { type Loop, startLoop, UNTIL_WOKEN_MS } from './loop.ts';
+
+export interface ReleaseLoop extends Loop {
+  /** The attempts about which the hub has not answered. */
+  left(): readonly Attempt[];
+}
 
 const CALL_TIMEOUT_MS = 10_000;
 const MESSAGE = 'The agent was started again: its earlier process did not finish this attempt.';
@@ -20,16 +25,15 @@ export function startReleaseLoop(options: {
   clock: Clock;
   backoff: Backoff;
   onDefect(error: unknown): void;
-}): Loop {
+}): ReleaseLoop {
   const { client, clock, backoff, onDefect } = options;
   const left = [...options.attempts];
 
   async function runOnce(): Promise<number> {
     const [attempt] = left;
     if (attempt === undefined) return UNTIL_WOKEN_MS;
-    const { workspaceId, jobId, agentId, claimGeneration } = attempt;
     const lease = { leaseMs: LEASE_LET_GO_MS, shorten: true, message: MESSAGE };
-    const body = { workspaceId, jobId, agentId, claimGeneration, ...lease };
+    const body = { ...fenceOf(attempt), ...lease };
     try {
       await client.jobs.heartbeat(body, { timeoutMs: CALL_TIMEOUT_MS });
     } catch (error) {
@@ -44,5 +48,5 @@ export function startReleaseLoop(options: {
     return 0;
   }
 
-  return startLoop({ clock, runOnce, onDefect });
+  return { ...startLoop({ clock, runOnce, onDefect }), left: () => left };
 }

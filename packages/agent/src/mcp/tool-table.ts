@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { jsonBytes } from '../job/text-limits.ts';
 import {
   appendToReport,
-  checkOutcomes,
-  findingSeverities,
+  Finding,
   finishOutcomes,
   REPORTED_MAX,
+  Reported,
   readToolReport,
 } from '../job/tool-report.ts';
 import { askPerson, checkAnswer, type PersonAnswer } from './ask-person.ts';
@@ -115,12 +115,7 @@ export const jobTools: readonly JobTool[] = [
   defineTool({
     name: 'report_evidence',
     description: 'Record the outcome of a check that you ran, such as tests or a measurement.',
-    input: z.object({
-      check: z.string().min(1).max(200),
-      outcome: z.enum(checkOutcomes),
-      detail: z.string().max(2_000).optional(),
-      link: z.string().max(2_000).optional(),
-    }),
+    input: Reported,
     async run({ reportFile }, evidence) {
       const known = await readToolReport(reportFile);
       if (known.evidence.length >= REPORTED_MAX) {
@@ -133,12 +128,7 @@ export const jobTools: readonly JobTool[] = [
   defineTool({
     name: 'report_finding',
     description: 'Report something wrong in the code that you review. One call for each finding.',
-    input: z.object({
-      file: z.string().min(1).max(1_000),
-      line: z.number().int().min(1).max(10_000_000).optional(),
-      severity: z.enum(findingSeverities).describe('blocker: must not be merged'),
-      message: z.string().min(1).max(2_000).describe('what is wrong, and what to do'),
-    }),
+    input: Finding,
     async run({ reportFile }, finding) {
       const { findings } = await readToolReport(reportFile);
       if (findings.length >= REPORTED_MAX) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { Clock } from '../clock.ts';
+import { type Clock, untilAborted } from '../clock.ts';
 import type { Wrap } from '../isolation/bubblewrap.ts';
 import { type ProcessTree, stopTree } from './process-tree.ts';
 import { identityOf, type ToolUser } from './tool-user.ts';
@@ -31,7 +31,7 @@ export interface ProcessOptions {
   /** Ends the process and all its descendants. */
   signal: AbortSignal;
   /** Time between SIGTERM and SIGKILL, read when the signal has fired. */
-  readonly killGraceMs: number;
+  killGraceMs(): number;
   clock: Clock;
 }
 
@@ -85,16 +85,12 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessExit> 
     child.pid === undefined ? undefined : options.onStart?.(child.pid),
   ]);
 
-  const stopped = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
   // If output cannot be stored (disk full), end the command: it must not run unrecorded.
   const broken = new Promise<void>((resolve) => {
     output.catch(() => resolve());
   });
-  await Promise.race([exited, stopped, broken]);
-  await stopTree(tree, signal.aborted ? options.killGraceMs : LEFTOVER_GRACE_MS, clock);
+  await Promise.race([exited, untilAborted(signal), broken]);
+  await stopTree(tree, signal.aborted ? options.killGraceMs() : LEFTOVER_GRACE_MS, clock);
   const exit = await exited;
   const drained = new AbortController();
   await Promise.race([output, clock.sleep(OUTPUT_DRAIN_MS, drained.signal)]);

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
+import { unlessMissing } from '../missing-file.ts';
 import {
   hasVariable,
   isReaper,
@@ -45,13 +46,8 @@ async function listTree(tree: ProcessTree): Promise<ProcessRow[]> {
 
 /** The directories of processes are told without links. */
 async function resolveLinks(directory: string): Promise<string> {
-  try {
-    return await realpath(directory);
-  } catch (error) {
-    // It is made later, or has been removed.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return directory;
-    throw error;
-  }
+  // It may be made later, or have been removed.
+  return (await unlessMissing(realpath(directory))) ?? directory;
 }
 
 async function isOfTree(tree: ProcessTree, row: ProcessRow): Promise<boolean> {

@@ -1,9 +1,8 @@
 import { FINDING_LINE_CHARS_MAX } from '@signalbox/contract';
-import { GitError, type GitOptions, runGit } from '../git/git.ts';
+import { GitError, type GitOptions, isCommit, runGit } from '../git/git.ts';
 import type { Mirror } from '../git/git-mirror.ts';
 import { bringCommit, commitOf, readJob } from '../job/job-commit.ts';
 import { JobFailure, type JobWork, type Round } from '../job/job-work.ts';
-import { isCommit } from '../job/round.ts';
 import type { Finding } from '../job/tool-report.ts';
 
 /** Longer files are not searched for the line of a finding. */

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import type { ToolCall } from '@signalbox/contract';
-import { wrapOf } from '../job/job-isolation.ts';
+import { runShellLine } from '../job/job-process.ts';
 import { JobFailure, JobStopped, type JobWork } from '../job/job-work.ts';
 import { reasonLineOf } from '../job/reason-line.ts';
-import { tailOf } from '../job/text-limits.ts';
 import { withoutToken } from '../process/environment.ts';
-import { ProcessStartError, runProcess } from '../process/process-run.ts';
+import { ProcessStartError } from '../process/process-run.ts';
 import { readCommittedSteps } from './committed-setup.ts';
 import { returnPorts, takePorts } from './job-ports.ts';
 import { fillCache, findCache, refuseKept, takeFromCache } from './setup-cache.ts';
@@ -18,9 +17,6 @@ import {
   SetupFileError,
 } from './setup-files.ts';
 import type { SetupCommand, SetupOptions } from './setup-options.ts';
-
-/** Characters kept of a command's last output, for its failure. */
-const TAIL_CHARS_MAX = 4_000;
 
 /** All commands of a tear-down together. */
 const TEARDOWN_MS_MAX = 60_000;
@@ -91,18 +87,13 @@ async function giveNames(work: JobWork, { ports = 0, database }: SetupOptions): 
  * canceled. A failure is a note in the log.
  */
 export async function tearDown(work: JobWork): Promise<void> {
-  const { worktree, setup, settings, claimed, ports } = work;
+  const { worktree, setup, claimed, ports } = work;
   if (ports === undefined) return;
-  const ended = new AbortController();
-  const limit = new AbortController();
-  void settings.clock.sleep(TEARDOWN_MS_MAX, ended.signal).then(() => {
-    if (!ended.signal.aborted) limit.abort();
-  });
   // A worktree that could not be published was moved, and one that a tool has replaced is no place.
   const found = worktree === undefined ? null : await lstat(worktree.path).catch(() => null);
   const cwd = found?.isDirectory() ? work.directory.worktree : work.directory.path;
   const env = withoutToken(work.env, claimed.jobToken);
-  const alone = { ...work, env, signal: limit.signal };
+  const alone = { ...work, env, signal: AbortSignal.timeout(TEARDOWN_MS_MAX) };
   for (const line of setup?.teardown ?? []) {
     try {
       await inSection(work, `Tear-down: ${line}`, async () => ({
@@ -116,7 +107,6 @@ export async function tearDown(work: JobWork): Promise<void> {
       await work.log.note(`signalbox: ${why}`);
     }
   }
-  ended.abort();
   returnPorts(ports);
   delete work.ports;
 }
@@ -173,31 +163,11 @@ async function runLine(
   command: string,
   cwd = work.directory.worktree,
 ): Promise<number> {
-  const { settings, directory, log, signal } = work;
-  const tail = { text: '' };
-  const exit = await runProcess({
-    file: '/bin/sh',
-    // One pipe for both streams, so that the output is in the order in which it was written.
-    args: ['-c', `exec 2>&1; ${command}`],
-    cwd,
-    env: work.env,
-    wrap: wrapOf(work),
-    user: settings.toolUser,
-    mark: work.mark,
-    directory: directory.worktree,
-    stdin: '',
-    async onOutput(stream, text) {
-      tail.text = tailOf(tail.text + text, TAIL_CHARS_MAX);
-      await log.write(stream, text);
-    },
-    signal,
-    killGraceMs: settings.killGraceMs,
-    clock: settings.clock,
-  });
-  if (signal.aborted) throw new JobStopped();
+  const { exit, tail } = await runShellLine(work, command, { cwd });
+  if (work.signal.aborted) throw new JobStopped();
   if (exit.code === 0) return 0;
   const how = exit.code === null ? `was killed by ${exit.signal}` : `exited with ${exit.code}`;
-  const said = reasonLineOf(work.redactor.redact(tail.text).split('\n'))?.trim();
+  const said = reasonLineOf(work.redactor.redact(tail).split('\n'))?.trim();
   throw new SetupStepError(`${command} ${how}${said === undefined ? '.' : `: ${said}`}`, exit.code);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runGit } from '../git/git.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import { pathName } from '../job/attempt.ts';
+import { renameIfThere } from '../missing-file.ts';
 import { removeToolTree } from '../process/tool-file.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { copyTree, lookAt, refuseTracked, SetupFileError } from './setup-files.ts';
@@ -97,12 +98,7 @@ export async function takeFromCache(
 async function takeSpare(path: string): Promise<string | null> {
   const taken = join(path, `taken-${randomBytes(6).toString('hex')}`);
   for (const name of await listSpares(path)) {
-    try {
-      await rename(join(path, name), taken);
-      return taken;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
+    if (await renameIfThere(join(path, name), taken)) return taken;
   }
   return null;
 }
@@ -184,13 +180,7 @@ async function removeOldest(folder: string): Promise<void> {
 /** Deletes the folders of a place. A job that copies them notices. */
 export async function removeCache(path: string): Promise<void> {
   const target = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`;
-  try {
-    await rename(path, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  await rm(target, { recursive: true, force: true });
+  if (await renameIfThere(path, target)) await rm(target, { recursive: true, force: true });
 }
 
 /** Deletes what an agent that was killed has left incomplete, and what no job has used for long. */

@@ -6,6 +6,7 @@ import { askGit } from '../git/git.ts';
 import { findCloneRoot } from '../git/git-mirror.ts';
 import type { Worktree } from '../git/git-worktree.ts';
 import type { Redactor } from '../job/redaction.ts';
+import { unlessMissing } from '../missing-file.ts';
 import { runProgram } from '../process/run-program.ts';
 import { giveToUser, showToUser } from '../process/tool-user.ts';
 
@@ -115,14 +116,7 @@ export async function lookAt(root: string, path: string): Promise<Stats | null> 
   return null;
 }
 
-async function statOf(file: string): Promise<Stats | null> {
-  try {
-    return await lstat(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
+const statOf = (file: string) => unlessMissing(lstat(file));
 
 /** Links are copied as links. Blocks are shared where the file system can. */
 const copyOptions = process.platform === 'linux' ? ['-a', '--reflink=auto'] : ['-pPR'];

@@ -13,36 +13,29 @@ export interface SetupPause {
   untilMs: number;
 }
 
-/**
- * Stops an agent from claiming jobs of a repository whose set-up fails again and again: each would
- * be tried, and fail, on this machine. After the pause one failure begins the next one.
- */
-export interface SetupPauses {
-  /** Null while jobs of the repository may be claimed. */
-  stateOf(repoId: string): SetupPause | null;
-  states(): (SetupPause & { repoId: string })[];
-  onEnd(repoId: string, end: SetupEnd): void;
-  stop(): void;
-}
-
 /** In a row. */
 const FAILURES_MAX = 3;
 const PAUSE_MS = 60 * 60_000;
 
+/**
+ * Stops an agent from claiming jobs of a repository whose set-up fails again and again: each would
+ * be tried, and fail, on this machine. After the pause one failure begins the next one.
+ */
 export function createSetupPauses(options: {
   clock: Clock;
   /** Called when a pause begins and when one is over. */
   onChange(repoId: string, state: SetupPause | null): void;
-}): SetupPauses {
+}) {
   const { clock, onChange } = options;
   const repositories = new Map<string, { failures: number; state: SetupPause | null }>();
   const stopping = new AbortController();
 
   return {
-    stateOf: (repoId) => repositories.get(repoId)?.state ?? null,
+    /** Null while jobs of the repository may be claimed. */
+    stateOf: (repoId: string): SetupPause | null => repositories.get(repoId)?.state ?? null,
     states: () =>
       [...repositories].flatMap(([repoId, { state }]) => (state ? [{ repoId, ...state }] : [])),
-    onEnd(repoId, { failure }) {
+    onEnd(repoId: string, { failure }: SetupEnd): void {
       const { failures = 0, state = null } = repositories.get(repoId) ?? {};
       if (failure === null) {
         repositories.delete(repoId);

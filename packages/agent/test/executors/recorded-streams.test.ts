@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { createClaudeReader } from '../../src/executors/claude-reader.ts';
-import { createCodexReader } from '../../src/executors/codex-reader.ts';
+import { ClaudeReader } from '../../src/executors/claude-reader.ts';
+import { CodexReader } from '../../src/executors/codex-reader.ts';
 import type { ExecutorReport, OutputReader, ReadLine } from '../../src/executors/executor.ts';
 import { judgeFailure } from '../../src/executors/judge-failure.ts';
 import { textOfParts } from '../../src/executors/log-part.ts';
@@ -13,13 +13,13 @@ const SECRET = 'violet-harbour-9-lanterns';
 const { redact } = createRedactor([SECRET]);
 /** When the streams with limits were recorded, by the clock of that machine. */
 const nowMs = () => new Date(2026, 10, 23, 19, 26, 44).getTime();
+const worktree = '/srv/agent/w';
 
 /** Plays a stream that a real tool has printed (`e2e/tools/`), with a scripted model. */
 async function play(stream: string): Promise<{ log: string; lines: ReadLine[] } & ExecutorReport> {
-  const worktree = '/srv/agent/w';
   const reader: OutputReader = stream.startsWith('claude')
-    ? createClaudeReader({ worktree, redact, nowMs })
-    : createCodexReader({ worktree, redact, nowMs });
+    ? new ClaudeReader({ worktree, redact, nowMs })
+    : new CodexReader({ worktree, redact, nowMs });
   const file = join(import.meta.dirname, 'streams', `${stream}.jsonl`);
   const text = readFileSync(file, 'utf8');
   const lines = text
@@ -98,12 +98,12 @@ test('a 429 is the limit of a login if the tool has told one beside it, else the
   assert.deepEqual([code, resetsAtMs], ['usage_limit', limit.resetsAtMs]);
 });
 
-test('Claude Code that was ended tells what it has used so far', async () => {
-  const reader = createClaudeReader({ redact, nowMs });
+test('Claude Code that was ended tells what it has used so far', () => {
+  const reader = new ClaudeReader({ worktree, redact, nowMs });
   const file = join(import.meta.dirname, 'streams', 'claude-success.jsonl');
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   for (const line of lines) if (!line.includes('"type":"result"')) reader.readLine(line);
-  const { usage } = await reader.report({});
+  const { usage } = reader.report();
   assert.ok((usage?.inputTokens ?? 0) > 0, JSON.stringify(usage));
   assert.equal(usage?.costUsd, undefined);
 });
@@ -168,7 +168,7 @@ test('a command in the background adds to the tokens and begins no second sessio
 });
 
 test('a prompt that Claude Code took for its own command is not done', () => {
-  const reader = createClaudeReader({ redact, nowMs });
+  const reader = new ClaudeReader({ worktree, redact, nowMs });
   const result = {
     type: 'result',
     subtype: 'success',
@@ -177,7 +177,7 @@ test('a prompt that Claude Code took for its own command is not done', () => {
     modelUsage: {},
   };
   reader.readLine(JSON.stringify(result));
-  const report = reader.report({}) as ExecutorReport;
+  const report = reader.report();
   assert.equal(report.failure?.code, 'no_model_call');
   assert.equal(report.usage, undefined);
 });
@@ -212,7 +212,7 @@ test('a command of Claude that failed has its exit code, and one of a sub-agent 
 });
 
 test('a list of TodoWrite is the plan', () => {
-  const reader = createClaudeReader({ redact, nowMs });
+  const reader = new ClaudeReader({ worktree, redact, nowMs });
   const todos = [
     { content: 'Look', status: 'completed', activeForm: 'Looking' },
     { content: 'Mend', status: 'in_progress', activeForm: 'Mending' },
@@ -245,7 +245,7 @@ test('calls, changed files, usage and the session of Codex are told beside the t
 });
 
 test('no part of a secret is left where the argument or the output of a call is cut', () => {
-  const reader = createClaudeReader({ redact, nowMs });
+  const reader = new ClaudeReader({ worktree, redact, nowMs });
   for (const before of [190, 790]) {
     const words = `${'x'.repeat(before)}${SECRET}${'y'.repeat(4_000)}`;
     const messages = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Job } from '@signalbox/contract';
-import { createClaudeReader } from '../../src/executors/claude-reader.ts';
+import { ClaudeReader } from '../../src/executors/claude-reader.ts';
 import { createClaudeExecutor, createCodexExecutor, type Executor } from '../../src/index.ts';
 import { timeLimitOf } from '../../src/job/job-budget.ts';
 import { setupAcp } from '../support/acp-harness.ts';
@@ -20,7 +20,7 @@ function claude(costUsd: number, then = ''): Executor {
     ...createClaudeExecutor(),
     check: async () => ({ version: null }),
     plan: (request) => ({
-      ...{ file: '/bin/sh', stdin: '', reader: createClaudeReader(request) },
+      ...{ file: '/bin/sh', stdin: '', reader: new ClaudeReader(request) },
       args: ['-c', [init, message, then, result].filter(Boolean).join('; ')],
     }),
   };
@@ -73,7 +73,7 @@ test('Claude Code gets what is left of the budget as its own limit', () => {
       toolFiles: '/t',
       resultFile: '/t/r',
     },
-    ...{ isReadOnly: false, env: {}, holdMs: 0, nowMs: () => 0 },
+    ...{ isReadOnly: false, isSandboxOff: false, env: {}, holdMs: 0, nowMs: () => 0 },
     redact: (text: string) => text,
   };
   const { args } = createClaudeExecutor().plan({ ...request, budgetUsd: 0.02 });

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { AgentCapabilities } from '@signalbox/contract';
-import { createClaudeReader } from '../../src/executors/claude-reader.ts';
+import { ClaudeReader } from '../../src/executors/claude-reader.ts';
 import { type AgentRepository, createClaudeExecutor, type Executor } from '../../src/index.ts';
 import type { FakeHub } from '../support/fake-hub.ts';
 import {
@@ -26,7 +26,7 @@ function replay(script: string): Executor {
     check: async () => ({ version: null }),
     plan: (request) => ({
       ...{ file: '/bin/sh', args: ['-c', script], stdin: '' },
-      reader: createClaudeReader(request),
+      reader: new ClaudeReader(request),
     }),
   };
 }

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
+import { type ProgramError, runProgram } from '../../process/run-program.ts';
 import { packageOf, testedTools } from '../tested-tools.ts';
 
 /** A package of npm through which a coding tool speaks the Agent Client Protocol. */
@@ -87,19 +87,18 @@ export async function installAdapter(
   }
 }
 
-function runNpm(
+async function runNpm(
   args: readonly string[],
   options: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
 ): Promise<void> {
-  const limits = { timeout: INSTALL_MS_MAX, killSignal: 'SIGKILL' } as const;
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { ...options, ...limits }, (error, _stdout, stderr) => {
-      if (error === null) return resolve();
-      const lines = stderr.split('\n').map((line) => line.replace(/^npm (error|ERR!)\s*/, ''));
-      const [reason] = lines.filter((line) => line !== '' && !/^(code|errno|syscall) /.test(line));
-      reject(new AdapterInstallError((reason ?? error.message).slice(0, REASON_CHARS_MAX)));
-    });
-  });
+  try {
+    await runProgram(process.execPath, args, { ...options, limitMs: INSTALL_MS_MAX });
+  } catch (error) {
+    const { stderr, message } = error as ProgramError;
+    const lines = stderr.split('\n').map((line) => line.replace(/^npm (error|ERR!)\s*/, ''));
+    const [reason] = lines.filter((line) => line !== '' && !/^(code|errno|syscall) /.test(line));
+    throw new AdapterInstallError((reason ?? message).slice(0, REASON_CHARS_MAX));
+  }
 }
 
 /** The script of npm, so that the Node of this process runs it: others may be too old for it. */

@@ -12,7 +12,10 @@ import type { ConversationHost } from '../conversation.ts';
 import { objectOf, textOf } from '../json-fields.ts';
 import type { ToldLimit } from '../judge-failure.ts';
 import { type LogPart, plainPart, planPart } from '../log-part.ts';
+import { indent, shortenOutput, withoutWorktree } from '../tool-output.ts';
+import { findOption } from './acp-session.ts';
 import { UsageCount } from './acp-usage.ts';
+import { cut } from './approval.ts';
 import { describeAction, type ToolCallState } from './tool-action.ts';
 
 /*
@@ -51,8 +54,9 @@ export interface ReaderOptions {
   sessionCostUsd?: number;
 }
 
-const OUTPUT_CHARS_MAX = 4_000;
-const PATCH_CHARS_MAX = 20_000;
+/** Kept of the beginning of an output, and of its end. */
+const OUTPUT_CHARS = 2_000;
+const PATCH_CHARS = 10_000;
 const MESSAGE_CHARS_MAX = 200_000;
 /** Tool calls that are remembered; one that is older has ended. */
 const CALLS_MAX = 500;
@@ -283,18 +287,14 @@ function mergeContent(
 
 /** The model that a session uses, by its configuration; '' if it does not tell. */
 export function currentModel(configOptions: unknown): string {
-  for (const option of Array.isArray(configOptions) ? configOptions.map(objectOf) : []) {
-    const isModel = option.category === 'model' || option.id === 'model';
-    if (isModel && textOf(option.currentValue) !== '') return textOf(option.currentValue);
-  }
-  return '';
+  return textOf(findOption(configOptions, 'model')?.currentValue);
 }
 
 /** The command or the files of a tool call, without their place on this machine. */
 function titleOf(call: ToolCallState, cwd: string): string {
   const action = describeAction(call, cwd);
   if (action.command !== '') return firstLine(action.command);
-  return firstLine(call.title.replaceAll(`${cwd}/`, '').replaceAll(cwd, '.'));
+  return firstLine(withoutWorktree(call.title, cwd));
 }
 
 function firstLine(text: string): string {
@@ -302,9 +302,7 @@ function firstLine(text: string): string {
   return line;
 }
 
-function shortenLine(line: string): string {
-  return line.length <= 200 ? line : `${line.slice(0, 199).toWellFormed()}…`;
-}
+const shortenLine = (line: string) => cut(line, 200);
 
 function describeEnd(
   call: Call,
@@ -333,7 +331,7 @@ function describeChange(
   const lines = (text: string, sign: string) =>
     text === '' ? '' : text.replace(/\n$/, '').replace(/^/gm, `  ${sign}`).concat('\n');
   const [before, after] = [redact(change.oldText), redact(change.newText)];
-  return stat + shorten(lines(before, '-') + lines(after, '+'), PATCH_CHARS_MAX);
+  return stat + shorten(lines(before, '-') + lines(after, '+'), PATCH_CHARS);
 }
 
 /** Codex reports the exit separately; opencode reports it in the details. */
@@ -356,19 +354,7 @@ function textOfContent(content: readonly ToolCallContent[]): string {
   return texts.join('\n').replace(/^```\w*\n([\s\S]*?)\n?```\s*$/, '$1');
 }
 
-/** Keeps the beginning and the end: a test's failure is usually at the end. */
-function shorten(text: string, charsMax = OUTPUT_CHARS_MAX): string {
-  if (text.length <= charsMax) return text;
-  const half = Math.floor(charsMax / 2);
-  const omitted = text.length - 2 * half;
-  const head = text.slice(0, half).toWellFormed();
-  return `${head}\n… ${omitted} characters left out …\n${text.slice(-half).toWellFormed()}`;
-}
-
-function indent(text: string): string {
-  if (text.trim() === '') return '';
-  return `${text.trimEnd().replace(/^/gm, '  ')}\n`;
-}
+const shorten = (text: string, chars = OUTPUT_CHARS) => shortenOutput(text, chars, chars);
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || Object.keys(objectOf(value)).length === 0;

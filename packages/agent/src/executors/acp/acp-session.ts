@@ -62,23 +62,13 @@ async function resume(options: OpenOptions): Promise<Opened | null> {
   const { connection, knownId: sessionId } = options;
   if (sessionId === null) return null;
   const { agent, about } = connection;
-  const capabilities = about.agentCapabilities;
-  const body = {
-    sessionId,
-    cwd: options.cwd,
-    mcpServers: [...options.mcpServers],
-    ...metaOf(options),
-  };
+  const { loadSession: canLoad = false, sessionCapabilities } = about.agentCapabilities ?? {};
+  const body = { sessionId, ...placeOf(options) };
   try {
-    const canLoad = capabilities?.loadSession === true;
-    if (capabilities?.sessionCapabilities?.resume && !(canLoad && options.showsHistory)) {
-      const answer: acp.ResumeSessionResponse = await agent.request(methods.session.resume, body);
-      return openedOf(sessionId, true, answer);
+    if (sessionCapabilities?.resume && !(canLoad && options.showsHistory)) {
+      return openedOf(sessionId, true, await agent.request(methods.session.resume, body));
     }
-    if (canLoad) {
-      const answer: acp.LoadSessionResponse = await agent.request(methods.session.load, body);
-      return openedOf(sessionId, true, answer);
-    }
+    if (canLoad) return openedOf(sessionId, true, await agent.request(methods.session.load, body));
   } catch (error) {
     // Its files may be gone, or of another version of the tool. A lost connection is no such case.
     if (!(error instanceof acp.RequestError)) throw error;
@@ -111,16 +101,13 @@ export async function untilStored(
   }
 }
 
-function metaOf({ meta }: OpenOptions): { _meta?: Record<string, unknown> } {
-  return meta === undefined ? {} : { _meta: meta };
+function placeOf({ cwd, mcpServers, meta }: OpenOptions) {
+  return { cwd, mcpServers: [...mcpServers], ...(meta === undefined ? {} : { _meta: meta }) };
 }
 
 async function begin(options: OpenOptions): Promise<Opened> {
-  const answer = await options.connection.agent.request(methods.session.new, {
-    cwd: options.cwd,
-    mcpServers: [...options.mcpServers],
-    ...metaOf(options),
-  });
+  const { agent } = options.connection;
+  const answer: acp.NewSessionResponse = await agent.request(methods.session.new, placeOf(options));
   return openedOf(answer.sessionId, false, answer);
 }
 
@@ -168,14 +155,9 @@ async function applySetting(
   if (option !== undefined) {
     const offered = valuesOf(option.options);
     const chosen = offered.find((one) => one.value === value || one.name === value);
-    if (chosen === undefined)
-      throw unknown(
-        category,
-        value,
-        offered.map((one) => one.value),
-      );
-    const configId = textOf(option.id);
-    const body = { sessionId, configId, value: chosen.value };
+    const values = offered.map((one) => one.value);
+    if (chosen === undefined) throw unknown(category, value, values);
+    const body = { sessionId, configId: textOf(option.id), value: chosen.value };
     const answer: acp.SetSessionConfigOptionResponse = await agent.request(
       methods.session.setConfigOption,
       body,
@@ -189,7 +171,7 @@ async function applySetting(
   return configOptions;
 }
 
-function findOption(configOptions: unknown, category: Category) {
+export function findOption(configOptions: unknown, category: Category) {
   return listOf(configOptions)
     .map(objectOf)
     .find(({ category: found, id }) =>

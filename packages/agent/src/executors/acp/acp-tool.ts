@@ -1,5 +1,6 @@
 import * as acp from '@agentclientprotocol/sdk/unstable';
 import type { Activity } from '@signalbox/contract';
+import { untilAborted } from '../../clock.ts';
 import {
   type KnownAnswer,
   type KnownMessage,
@@ -66,7 +67,7 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
     return { kind: failure.code === 'tool_crashed' ? 'crashed' : 'failed', ...failure };
   });
   try {
-    const stopped = aborted(host.signal).then((): AcpEnd => ({ kind: 'stopped' }));
+    const stopped = untilAborted(host.signal).then((): AcpEnd => ({ kind: 'stopped' }));
     const end = await Promise.race([talked, parking.promise, ended, stopped]);
     const isCut = end.kind === 'parked' || end.kind === 'stopped';
     if (isCut && connection !== null) {
@@ -83,13 +84,6 @@ export async function runAcpTool(turn: AcpTurn): Promise<AcpEnd> {
     people.stop();
     await tool.stop(DONE_GRACE_MS);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Ends the turn in the tool's own way, so that it writes its session down and tells its usage. */

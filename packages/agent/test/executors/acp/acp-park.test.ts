@@ -121,13 +121,13 @@ test('a dismissed question is a refusal', async (t) => {
 
 test('an agent on another machine uses the answer of a parked job without a second question', async (t) => {
   const h = await setupAcp(t);
-  const first = await h.start({ holdMs: 300, machineFingerprint: 'a'.repeat(32) });
+  const first = await h.start({ holdMs: 300 });
   const jobId = await h.enqueue(`${run}; say Finished.`);
   const [question] = await h.questions(jobId);
   assert.ok(question);
   await h.until(jobId, 'blocked');
   await first.stop();
-  await h.start({ machineFingerprint: 'b'.repeat(32) });
+  await h.start();
   await h.answer(question, 'yes');
   const job = await h.until(jobId, 'done', 'failed');
   assert.equal(job.status, 'done', String(job.message));
