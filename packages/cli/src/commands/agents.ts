@@ -38,10 +38,7 @@ export const command = defineCommand<HubOptions & { all?: true }>({
     const filter = options.all ? {} : { statuses: ['online' as const, 'draining' as const] };
     let counts = { online: 0, draining: 0, offline: 0 };
     const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.agents.list(
-        { workspaceId, ...filter, ...page },
-        { signal: io.signal },
-      );
+      const answer = await client.agents.list({ workspaceId, ...filter, ...page });
       counts = answer.counts;
       return { rows: answer.agents, nextCursor: answer.nextCursor };
     });

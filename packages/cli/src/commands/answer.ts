@@ -66,23 +66,18 @@ export const command = defineCommand<Options>({
     const { client, workspaceId } = session;
     const [id] = args;
     const uncertaintyId =
-      id === undefined
-        ? await chooseQuestionId(io, session)
-        : await findQuestionId(session, id, io.signal);
+      id === undefined ? await chooseQuestionId(io, session) : await findQuestionId(session, id);
     if (uncertaintyId === null) {
       io.print('No open questions.');
       return undefined;
     }
-    const alike = options.alike ? await findAlike(io, session, uncertaintyId) : [];
+    const alike = options.alike ? await findAlike(session, uncertaintyId) : [];
     const { mode, value } = await readAnswer(io, session, uncertaintyId, options);
     if (alike.length > 1) return await answerAlike(io, session, alike, { mode, value });
-    const answer = await client.uncertainties.addResolution(
-      {
-        ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
-        ...(options.replace ? { supersede: true } : {}),
-      },
-      { signal: io.signal },
-    );
+    const answer = await client.uncertainties.addResolution({
+      ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
+      ...(options.replace ? { supersede: true } : {}),
+    });
     if (io.json) return io.printJson(answer);
     sayAnswered(io, answer.uncertainty, { mode, value });
     return undefined;
@@ -105,13 +100,12 @@ function refuseUnclear({ option, text, dismiss, alike, replace }: Options): void
  * @throws {CliError} ALREADY_RESOLVED: it is in none.
  */
 async function findAlike(
-  io: Io,
   { client, workspaceId }: HubSession,
   uncertaintyId: string,
 ): Promise<string[]> {
   let ids: string[] | undefined;
   await collectPages(Infinity, async (page) => {
-    const inbox = await client.uncertainties.inbox({ workspaceId, ...page }, { signal: io.signal });
+    const inbox = await client.uncertainties.inbox({ workspaceId, ...page });
     ids ??= inbox.uncertainties
       .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
       .find((row) => row.includes(uncertaintyId));
@@ -129,10 +123,13 @@ async function answerAlike(
   uncertaintyIds: string[],
   { mode, value }: Answer,
 ): Promise<ExitCode | undefined> {
-  const answer = await client.uncertainties.resolveAlike(
-    { workspaceId, uncertaintyIds, mode, value, confidence: 1 },
-    { signal: io.signal },
-  );
+  const answer = await client.uncertainties.resolveAlike({
+    workspaceId,
+    uncertaintyIds,
+    mode,
+    value,
+    confidence: 1,
+  });
   const refused = answer.results.filter(({ result }) => result === 'refused');
   const exitCode = refused.length > 0 ? exitCodes.refused : undefined;
   if (io.json) {
@@ -160,10 +157,10 @@ async function readAnswer(
   if (text !== undefined) {
     return { mode: 'answered', value: checkText(text === '-' ? await readText(io) : text) };
   }
-  const { uncertainty: asked, situation } = await client.uncertainties.get(
-    { workspaceId, uncertaintyId },
-    { signal: io.signal },
-  );
+  const { uncertainty: asked, situation } = await client.uncertainties.get({
+    workspaceId,
+    uncertaintyId,
+  });
   const choices = choicesOf(asked);
   if (option !== undefined) {
     return { mode: 'answered', value: findOption(asked, choices, option).value };

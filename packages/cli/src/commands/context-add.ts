@@ -48,14 +48,11 @@ export const command = defineCommand<Options>({
     const text = await readItemText(io, args[0], options.file);
     const { client, workspaceId } = await openHubSession(io, options);
     const { kind, title, ref, pin } = options;
-    const { itemId, item, created } = await client.contextItems.upsert(
-      {
-        ...{ workspaceId, kind, text, source: 'cli', pinned: pin === true },
-        ...(title === undefined ? {} : { title }),
-        ...(ref === undefined ? {} : { sourceRef: ref }),
-      },
-      { signal: io.signal },
-    );
+    const { itemId, item, created } = await client.contextItems.upsert({
+      ...{ workspaceId, kind, text, source: 'cli', pinned: pin === true },
+      title,
+      sourceRef: ref,
+    });
     if (io.json) return io.printJson({ ok: true, itemId, item, created });
     const id = itemId.slice(-8);
     const what = created ? 'Added' : 'Replaced';

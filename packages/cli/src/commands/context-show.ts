@@ -23,13 +23,12 @@ export const command = defineCommand<HubOptions>({
 
   async run({ io, args, options }) {
     const { client, workspaceId } = await openHubSession(io, options);
-    const call = { signal: io.signal };
     const id = await findIdByEnding(itemId, args[0] ?? '', async (page) => {
       const list = { workspaceId, includeSuperseded: true, ...page };
-      const { items, nextCursor } = await client.contextItems.list(list, call);
+      const { items, nextCursor } = await client.contextItems.list(list);
       return { rows: items.map((item) => item.itemId), nextCursor };
     });
-    const { item } = await client.contextItems.get({ workspaceId, itemId: id }, call);
+    const { item } = await client.contextItems.get({ workspaceId, itemId: id });
     if (io.json) return io.printJson({ ok: true, item });
     printFields(io, [
       ['Title', io.styles.bold(oneLine(withoutMarks(item.title)) || '–')],

@@ -40,16 +40,16 @@ export const command = defineCommand<Options>({
     const { client, workspaceId } = await openHubSession(io, options);
     const query = args.join(' ').trim();
     const { kind, limit } = options;
-    const call = { signal: io.signal };
     const { rows } = await collectPages(limit, async (page) => {
-      const kinds = kind === undefined ? {} : { kinds: [kind] };
       const answer =
         query === ''
-          ? await client.contextItems.list(
-              { workspaceId, ...(kind === undefined ? {} : { kind }), ...page },
-              call,
-            )
-          : await client.contextItems.search({ workspaceId, query, ...kinds, ...page }, call);
+          ? await client.contextItems.list({ workspaceId, kind, ...page })
+          : await client.contextItems.search({
+              workspaceId,
+              query,
+              kinds: kind && [kind],
+              ...page,
+            });
       return { rows: answer.items, nextCursor: answer.nextCursor };
     });
     if (io.json) return io.printJson({ ok: true, items: rows });

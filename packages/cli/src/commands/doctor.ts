@@ -110,13 +110,13 @@ function checkProgram(
 async function checkHub(io: Io, options: HubOptions): Promise<string> {
   const { baseUrl } = await choosePlace(io, options);
   const startMs = performance.now();
-  await createHubClient(baseUrl, undefined).health.health({}, { signal: io.signal });
+  await createHubClient(io, baseUrl, undefined).health.health();
   return `${baseUrl} answers in ${Math.round(performance.now() - startMs)} ms`;
 }
 
 async function checkLogin(io: Io, options: HubOptions): Promise<string> {
   const { client } = await openHubSession(io, options);
-  const who = await client.tokens.whoami({}, { signal: io.signal });
+  const who = await client.tokens.whoami();
   return `${who.displayName} in ${who.workspaceSlug ?? 'every workspace'}`;
 }
 

@@ -115,7 +115,7 @@ export const command = defineCommand<Options>({
     if (options.saveTemplate !== undefined) return await runSave(io, options, args[0]);
     const { template: name } = options;
     const session = await openHubSession(io, options);
-    const template = name === undefined ? undefined : await findTemplate(io, session, name);
+    const template = name === undefined ? undefined : await findTemplate(session, name);
     const values = chosenValues(options, template?.values ?? {});
     if (options.wait && values.variants !== undefined) {
       const message = '--wait follows one job, and these are variants: leave it out.';
@@ -152,7 +152,7 @@ async function runSave(io: Io, options: Options, argument: string | undefined): 
   const hasPrompt = argument !== undefined || file !== undefined || edit;
   const prompt = hasPrompt ? await readPrompt(io, argument, options) : null;
   const session = await openHubSession(io, options);
-  const values = from === undefined ? {} : (await findTemplate(io, session, from)).values;
+  const values = from === undefined ? {} : (await findTemplate(session, from)).values;
   await saveTemplate(io, session, name, {
     ...chosenValues(options, values),
     ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
@@ -210,7 +210,6 @@ async function enqueue(
   try {
     const answer = await session.client.jobs.enqueue(
       await requestOf(io, session, prompt, options, values),
-      { signal: io.signal },
     );
     await edited?.remove();
     return answer;
@@ -233,9 +232,9 @@ async function requestOf(
 ) {
   const { workspaceId } = session;
   const dependsOn: string[] = [];
-  for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
+  for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id));
   const { delay, key, run, repo, reviews, base } = options;
-  const reviewed = reviews === undefined ? null : await readReviewed(io, session, reviews);
+  const reviewed = reviews === undefined ? null : await readReviewed(session, reviews);
   const ofTemplate = repo === undefined ? values.repoId : undefined;
   const repoId = reviewed?.repoId ?? ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
   const attachments = await attach(io, session, options.attach ?? []);
@@ -244,24 +243,24 @@ async function requestOf(
     ...{ workspaceId, repoId, kind: values.kind ?? 'work', prompt, dependsOn },
     ...(reviewed === null ? {} : { kind: 'pr_review' as const, reviewsJobId: reviewed.jobId }),
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...(delay === undefined ? {} : { delayMs: delay }),
-    ...(base === undefined ? {} : { base: await readBase(session, base, io.signal) }),
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-    ...(run === undefined ? {} : { runId: run }),
+    delayMs: delay,
+    base: base && (await readBase(session, base)),
+    idempotencyKey: key,
+    runId: run,
   };
 }
 
 /** The job whose commit is reviewed, which names the repository, too. */
-async function readReviewed(io: Io, session: HubSession, reference: string) {
+async function readReviewed(session: HubSession, reference: string) {
   const { client, workspaceId } = session;
-  const jobId = await findJobId(session, reference, io.signal);
-  return (await client.jobs.get({ workspaceId, jobId }, { signal: io.signal })).job;
+  const jobId = await findJobId(session, reference);
+  return (await client.jobs.get({ workspaceId, jobId })).job;
 }
 
 /** The id of a job, by an ID or the end of one, or else the name of a branch. */
-async function readBase(session: HubSession, text: string, signal: AbortSignal): Promise<string> {
+async function readBase(session: HubSession, text: string): Promise<string> {
   try {
-    return await findJobId(session, text, signal);
+    return await findJobId(session, text);
   } catch (error) {
     if (error instanceof CliError && error.code === 'JOB_NOT_FOUND') return text;
     throw error;

@@ -67,26 +67,23 @@ export const command = defineCommand<Options>({
     const { kind, repo, run, mine } = options;
     const filters = {
       workspaceId,
-      ...(kind === undefined ? {} : { kind }),
-      ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
-      ...(run === undefined ? {} : { runId: run }),
-      ...(mine === undefined ? {} : { mine }),
+      kind,
+      repoId: repo && (await findRepository(io, session, repo)),
+      runId: run,
+      mine,
     };
     const rowsMax = options.all ? Infinity : options.limit;
     const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.uncertainties.inbox(
-        { ...filters, ...page },
-        { signal: io.signal },
-      );
+      const answer = await client.uncertainties.inbox({ ...filters, ...page });
       return { rows: answer.uncertainties, nextCursor: answer.nextCursor };
     });
     if (io.json) return io.printJson({ ok: true, uncertainties: rows, nextCursor });
-    const isFiltered = Object.keys(filters).length > 1;
+    const isFiltered = [kind, repo, run, mine].some((each) => each !== undefined);
     if (rows.length === 0) {
       io.print(isFiltered ? 'No matching open questions.' : 'No open questions.');
       return;
     }
-    printQuestions(io, rows, await readRepositoryLabels(session, io.signal));
+    printQuestions(io, rows, await readRepositoryLabels(session));
     io.note(asTyped(`Answer one: signalbox answer ${shortId(rows[0]?.uncertaintyId ?? 'ID')}`));
     const alike = rows.find(({ alikeIds = [] }) => alikeIds.length > 0);
     if (alike !== undefined) {

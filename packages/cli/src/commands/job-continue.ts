@@ -12,7 +12,6 @@ import { findJobId } from '../find/job-reference.ts';
 import { type HubSession, openHubSession } from '../hub/hub-session.ts';
 import { type Prompt, readPrompt } from '../hub/prompt-source.ts';
 import { describeFailure } from '../terminal/exit.ts';
-import type { Io } from '../terminal/io.ts';
 import { shortId } from '../words/job-text.ts';
 
 interface Options extends HubOptions {
@@ -48,13 +47,9 @@ export const command = defineCommand<Options>({
 
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
-    const { file, edit } = options;
-    const prompt = await readPrompt(io, args[1], {
-      ...(file === undefined ? {} : { file }),
-      ...(edit === undefined ? {} : { edit }),
-    });
-    const answer = await continueJob(io, session, jobId, prompt, options);
+    const jobId = await findJobId(session, args[0] ?? '');
+    const prompt = await readPrompt(io, args[1], options);
+    const answer = await continueJob(session, jobId, prompt, options);
     if (io.json) return io.printJson(answer);
     const { job, delivery, takesMessages = false } = answer;
     const { green, dim } = io.styles;
@@ -72,22 +67,18 @@ export const command = defineCommand<Options>({
 
 /** @throws what the hub says; a message that was written in the editor is kept then. */
 async function continueJob(
-  io: Io,
   { client, workspaceId }: HubSession,
   jobId: string,
   { text: message, edited }: Prompt,
   { tool, model }: Options,
 ) {
   try {
-    const answer = await client.jobs.continue(
-      {
-        // With a key the call is sent again when its answer was lost.
-        ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
-        ...(tool === undefined ? {} : { tool }),
-        ...(model === undefined ? {} : { model }),
-      },
-      { signal: io.signal },
-    );
+    const answer = await client.jobs.continue({
+      // With a key the call is sent again when its answer was lost.
+      ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
+      tool,
+      model,
+    });
     await edited?.remove();
     return answer;
   } catch (error) {

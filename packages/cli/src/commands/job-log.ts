@@ -39,7 +39,7 @@ interface LineRange {
   last: number | null;
 }
 
-type LogRef = { workspaceId: string; jobId: string; attempt?: number };
+type LogRef = { workspaceId: string; jobId: string; attempt: number | undefined };
 type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
 
 /**
@@ -81,10 +81,10 @@ export const command = defineCommand<Options>({
   async run({ io, args, options }) {
     refuseUnclear(options);
     const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+    const jobId = await findJobId(session, args[0] ?? '');
     const { workspaceId } = session;
     const { attempt, search, calls } = options;
-    const ref = { workspaceId, jobId, ...(attempt === undefined ? {} : { attempt }) };
+    const ref = { workspaceId, jobId, attempt };
     if (options.raw) return await printRawLog(io, session, ref);
     if (search !== undefined) return await printMatches(io, session, ref, search);
     if (calls) return await printCalls(io, session, ref);
@@ -114,11 +114,11 @@ async function printLines(
   let last: LogPage | undefined;
   let activities: ActivityItem[] | undefined;
   let calls = new Map<number, ToolCall>();
-  for await (const page of readPages(io, session, ref, { range, tail })) {
+  for await (const page of readPages(session, ref, { range, tail })) {
     last = page;
     // A pipe gets the text as it is.
     if (activities === undefined && (io.json || io.isColored)) {
-      activities = await readActivities(io, session, { ...ref, attempt: page.attempt || 1 });
+      activities = await readActivities(session, { ...ref, attempt: page.attempt || 1 });
       calls = callsByLine(activities);
     }
     // A long log is printed as it comes, so that it takes no memory.
@@ -137,7 +137,6 @@ async function printLines(
 }
 
 async function* readPages(
-  io: Io,
   { client }: HubSession,
   ref: LogRef,
   { range, tail }: { range: LineRange | undefined; tail: number | undefined },
@@ -146,14 +145,14 @@ async function* readPages(
   let pinned = ref;
   let from = range?.first ?? 1;
   if (tail !== undefined) {
-    const page = await client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+    const page = await client.jobs.log({ ...ref, limit: 1 });
     pinned = { ...ref, attempt: page.attempt || 1 };
     from = Math.max(1, page.totalLines - tail + 1);
   }
   for (;;) {
     const limit = Math.min(LOG_LINES_MAX, end - from + 1);
     const call = { ...pinned, fromLine: from, limit };
-    const page = await client.jobs.log(call, { signal: io.signal });
+    const page = await client.jobs.log(call);
     yield page;
     // A retry in between would continue with the log of another attempt.
     pinned = { ...ref, attempt: page.attempt || 1 };
@@ -162,15 +161,11 @@ async function* readPages(
   }
 }
 
-async function readActivities(
-  io: Io,
-  { client }: HubSession,
-  ref: LogRef,
-): Promise<ActivityItem[]> {
+async function readActivities({ client }: HubSession, ref: LogRef): Promise<ActivityItem[]> {
   const found: ActivityItem[] = [];
   for (let after = 0; ; ) {
     const call = { ...ref, after, limit: ACTIVITIES_LIMIT_MAX };
-    const page = await client.jobs.activity(call, { signal: io.signal });
+    const page = await client.jobs.activity(call);
     // A page of long items is short, so only an empty one is the end.
     if (page.items.length === 0) return found;
     found.push(...page.items);
@@ -193,9 +188,9 @@ function lineText(
 }
 
 async function printCalls(io: Io, session: HubSession, ref: LogRef): Promise<undefined> {
-  const log = await session.client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+  const log = await session.client.jobs.log({ ...ref, limit: 1 });
   const { attempt, isEnded } = log;
-  const activities = await readActivities(io, session, { ...ref, attempt: attempt || 1 });
+  const activities = await readActivities(session, { ...ref, attempt: attempt || 1 });
   const calls = [...callsByLine(activities)];
   if (io.json) {
     const times = new Map(activities.toReversed().map(({ line, at }) => [line, at]));
@@ -224,7 +219,7 @@ async function printMatches(
   let attempt = 0;
   for (let fromLine: number | null = 1; fromLine !== null; ) {
     const call = { ...pinned, text, fromLine, limit: LOG_MATCHES_MAX };
-    const page = await client.jobs.searchLog(call, { signal: io.signal });
+    const page = await client.jobs.searchLog(call);
     count += page.matches.length;
     if (io.json) kept.push(...page.matches);
     else

@@ -24,8 +24,8 @@ export const command = defineCommand<HubOptions>({
 
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
-    const slug = await requireWorkspaceSlug(session, io.signal);
-    const jobIds = await findJobIds(session, args, io.signal);
+    const slug = await requireWorkspaceSlug(session);
+    const jobIds = await findJobIds(session, args);
     const pages = jobIds.map((jobId) => ({
       jobId,
       url: `${session.baseUrl}/w/${encodeURIComponent(slug)}/jobs/${jobId}`,

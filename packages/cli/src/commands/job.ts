@@ -100,7 +100,7 @@ export const command = defineCommand<Options>({
 
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+    const jobId = await findJobId(session, args[0] ?? '');
     if (options.follow && io.json) return await follow(io, session, jobId, options, 0);
     const { client, workspaceId } = session;
     const {
@@ -113,17 +113,18 @@ export const command = defineCommand<Options>({
       takesMessages = false,
       work,
       changesPlace,
-    } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
-    const { events, nextAfter } = await client.jobEvents.listForJob(
-      { workspaceId, jobId, limit: options.events },
-      { signal: io.signal },
-    );
+    } = await client.jobs.get({ workspaceId, jobId });
+    const { events, nextAfter } = await client.jobEvents.listForJob({
+      workspaceId,
+      jobId,
+      limit: options.events,
+    });
     if (io.json) {
       const parts = { attempts, rounds, messages, takesMessages, events, work: work ?? null };
       const place = { changesPlace: changesPlace ?? null };
       return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts, ...place });
     }
-    const names = await readAgentNames(session, io.signal);
+    const names = await readAgentNames(session);
     printJob(io, job, rounds, names);
     if (work !== undefined) printWork(io, work);
     if (changesPlace !== undefined) printFields(io, [['Changes', requestText(changesPlace)]]);

@@ -86,15 +86,16 @@ export const command = defineCommand<Options>({
     const { client, workspaceId } = session;
     const { repo } = options;
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
-    const filters = { workspaceId, ...filtersOf(options, repoId) };
+    const filters = filtersOf(options, repoId);
+    const workEnded = options.ended ? undefined : false;
     const view = options.whole && io.json ? 'whole' : 'summary';
     const rowsMax = options.all ? Infinity : options.limit;
     const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.jobs.list({ ...filters, view, ...page }, { signal: io.signal });
+      const answer = await client.jobs.list({ workspaceId, workEnded, ...filters, view, ...page });
       return { rows: answer.jobs, nextCursor: answer.nextCursor };
     });
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
-    const isFiltered = Object.keys(filters).length > (options.ended ? 1 : 2);
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
     if (rows.length === 0) {
       const none = asTyped('No jobs yet. Add one: signalbox enqueue "…"');
       io.print(isFiltered ? 'No matching jobs.' : none);
@@ -102,26 +103,25 @@ export const command = defineCommand<Options>({
     }
     const isHeld = rows.some(({ agentId }) => agentId !== undefined);
     printJobs(io, rows, {
-      agents: isHeld ? await readAgentNames(session, io.signal) : new Map(),
-      repositories: await readRepositoryLabels(session, io.signal),
+      agents: isHeld ? await readAgentNames(session) : new Map(),
+      repositories: await readRepositoryLabels(session),
     });
     if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
 
 function filtersOf(options: Options, repoId: string | undefined) {
-  const { status, kind, run, agent, mine, search, searchLog, since, ended } = options;
+  const { status, kind, run, agent, mine, search, searchLog, since } = options;
   return {
-    ...(ended ? {} : { workEnded: false }),
-    ...(status === undefined ? {} : { statuses: status }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(repoId === undefined ? {} : { repoId }),
-    ...(run === undefined ? {} : { runId: run }),
-    ...(agent === undefined ? {} : { agentId: agent }),
-    ...(mine === undefined ? {} : { mine }),
-    ...(search === undefined ? {} : { text: search }),
-    ...(searchLog === undefined ? {} : { logText: searchLog }),
-    ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
+    statuses: status,
+    kind,
+    repoId,
+    runId: run,
+    agentId: agent,
+    mine,
+    text: search,
+    logText: searchLog,
+    fromAt: since === undefined ? undefined : new Date(Date.now() - since).toISOString(),
   };
 }
 

@@ -44,7 +44,7 @@ export const command = defineCommand<Options>({
         placeholder: 'acme',
         missing: 'The workspace is missing. Add --workspace SLUG.',
       }));
-    const client = createHubClient(baseUrl, undefined);
+    const client = createHubClient(io, baseUrl, undefined);
     const approved = await withSpinner(io, 'Waiting for your approval …', () =>
       runDeviceLogin({
         client,

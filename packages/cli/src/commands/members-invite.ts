@@ -31,10 +31,11 @@ export const command = defineCommand<Options>({
   async run({ io, args, options }) {
     const { client, workspaceId } = await openHubSession(io, options);
     const email = args[0] ?? '';
-    const { invitation, invitationUrl } = await client.invitations.create(
-      { workspaceId, email, role: options.role },
-      { signal: io.signal },
-    );
+    const { invitation, invitationUrl } = await client.invitations.create({
+      workspaceId,
+      email,
+      role: options.role,
+    });
     if (io.json) return io.printJson({ ok: true, invitation, invitationUrl });
     io.note(`Send this link to ${oneLine(invitation.email)}. It works once, for 7 days.`);
     io.print(invitationUrl);

@@ -25,25 +25,25 @@ export const command = defineCommand<HubOptions & TokenChoice>({
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
     const text = args[0] ?? '';
-    const call = { signal: io.signal };
     const { green, bold } = io.styles;
-    const members = await readMembers(session, io.signal);
+    const members = await readMembers(session);
     if (findMember(members, text) === null) {
-      const invitations = (await readInvitations(session, io.signal)) ?? [];
+      const invitations = (await readInvitations(session)) ?? [];
       const invited = invitations.find(({ email }) => email === text.toLowerCase());
       if (invited !== undefined) {
         const { invitationId, email } = invited;
-        await client.invitations.revoke({ workspaceId, invitationId }, call);
+        await client.invitations.revoke({ workspaceId, invitationId });
         if (io.json) return io.printJson({ ok: true, invitationId });
         io.print(`${green('✔')} The invitation of ${bold(oneLine(email))} is revoked`);
         return undefined;
       }
     }
     const { personId, name } = requireMember(members, text);
-    const { serviceTokens } = await client.members.remove(
-      { workspaceId, personId, revokeServiceTokens: options.keepTokens !== true },
-      call,
-    );
+    const { serviceTokens } = await client.members.remove({
+      workspaceId,
+      personId,
+      revokeServiceTokens: options.keepTokens !== true,
+    });
     if (io.json) return io.printJson({ ok: true, personId, serviceTokens });
     io.print(`${green('✔')} Removed ${bold(oneLine(name))}; their machines are logged out`);
     noteTokens(io, serviceTokens);

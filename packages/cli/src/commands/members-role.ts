@@ -32,13 +32,15 @@ export const command = defineCommand<HubOptions & TokenChoice>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { personId } = requireMember(await readMembers(session, io.signal), args[0] ?? '');
+    const { personId } = requireMember(await readMembers(session), args[0] ?? '');
     // The argument's choices are the roles.
     const role = args[1] as (typeof workspaceRoles)[number];
-    const { member, serviceTokens } = await client.members.changeRole(
-      { workspaceId, personId, role, revokeServiceTokens: options.keepTokens !== true },
-      { signal: io.signal },
-    );
+    const { member, serviceTokens } = await client.members.changeRole({
+      workspaceId,
+      personId,
+      role,
+      revokeServiceTokens: options.keepTokens !== true,
+    });
     if (io.json) return io.printJson({ ok: true, member, serviceTokens });
     const { green, bold } = io.styles;
     io.print(`${green('✔')} ${bold(oneLine(member.name))} has the role ${member.role}`);

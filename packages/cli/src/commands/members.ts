@@ -19,8 +19,8 @@ export const command = defineCommand<HubOptions>({
 
   async run({ io, options }) {
     const session = await openHubSession(io, options);
-    const members = await readMembers(session, io.signal);
-    const invitations = await readInvitations(session, io.signal);
+    const members = await readMembers(session);
+    const invitations = await readInvitations(session);
     if (io.json) return io.printJson({ ok: true, members, invitations });
     const nowMs = Date.now();
     const rows = [

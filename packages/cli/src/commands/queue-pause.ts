@@ -22,10 +22,7 @@ export const command = defineCommand<HubOptions & { reason?: string }>({
   async run({ io, options }) {
     const { client, workspaceId, workspaceSlug } = await openHubSession(io, options);
     const { reason } = options;
-    const { paused } = await client.queue.pause(
-      { workspaceId, ...(reason === undefined ? {} : { reason }) },
-      { signal: io.signal },
-    );
+    const { paused } = await client.queue.pause({ workspaceId, reason });
     if (io.json) return io.printJson({ ok: true, paused });
     const name = workspaceSlug ?? 'the workspace';
     const { green } = io.styles;

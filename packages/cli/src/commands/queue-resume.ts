@@ -13,11 +13,11 @@ export const command = defineCommand<HubOptions>({
 
   async run({ io, options }) {
     const { client, workspaceId, workspaceSlug } = await openHubSession(io, options);
-    const { paused } = await client.queue.resume({ workspaceId }, { signal: io.signal });
+    const { paused } = await client.queue.resume({ workspaceId });
     if (io.json) return io.printJson({ ok: true, paused });
     const name = workspaceSlug ?? 'the workspace';
     io.print(`${io.styles.green('✔')} Resumed the queue of ${name}.`);
-    const { pauses } = await client.queue.listPauses({ workspaceId }, { signal: io.signal });
+    const { pauses } = await client.queue.listPauses({ workspaceId });
     if (pauses.length > 0) {
       const count = pauses.length === 1 ? '1 repository is' : `${pauses.length} repositories are`;
       io.note(asTyped(`${count} still paused. End that with: signalbox repo resume ID`));

@@ -29,15 +29,11 @@ export const command = defineCommand<HubOptions & { undo?: true }>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { signal } = io;
     const repoId = await findRepository(io, session, args[0] ?? '.');
-    const { repo: known } = await client.repositories.get({ workspaceId, repoId }, { signal });
+    const { repo: known } = await client.repositories.get({ workspaceId, repoId });
     const { remoteUrlHash } = known;
     const status = options.undo ? 'active' : 'archived';
-    const { repo } = await client.repositories.upsert(
-      { workspaceId, remoteUrlHash, status },
-      { signal },
-    );
+    const { repo } = await client.repositories.upsert({ workspaceId, remoteUrlHash, status });
     if (io.json) return io.printJson({ ok: true, repo });
     const { green, bold } = io.styles;
     const name = bold(oneLine(repo.label) || repoId);

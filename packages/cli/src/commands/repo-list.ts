@@ -20,10 +20,7 @@ export const command = defineCommand<HubOptions>({
   async run({ io, options }) {
     const { client, baseUrl, workspaceId } = await openHubSession(io, options);
     const found = await collectPages(Infinity, async (page) => {
-      const { repos, nextCursor } = await client.repositories.list(
-        { workspaceId, ...page },
-        { signal: io.signal },
-      );
+      const { repos, nextCursor } = await client.repositories.list({ workspaceId, ...page });
       return { rows: repos, nextCursor };
     });
     const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });

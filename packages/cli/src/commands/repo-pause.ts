@@ -27,10 +27,7 @@ export const command = defineCommand<HubOptions & { reason?: string }>({
     const { client, workspaceId } = session;
     const repoId = await findRepository(io, session, args[0] ?? '.');
     const { reason } = options;
-    const { paused } = await client.queue.pause(
-      { workspaceId, repoId, ...(reason === undefined ? {} : { reason }) },
-      { signal: io.signal },
-    );
+    const { paused } = await client.queue.pause({ workspaceId, repoId, reason });
     if (io.json) return io.printJson({ ok: true, repoId, paused });
     const { green, dim } = io.styles;
     io.print(`${green('✔')} Paused ${dim(repoId)}: its jobs wait; those that run continue.`);

@@ -18,11 +18,11 @@ export const command = defineCommand<HubOptions>({
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
     const repoId = await findRepository(io, session, args[0] ?? '.');
-    const { paused } = await client.queue.resume({ workspaceId, repoId }, { signal: io.signal });
+    const { paused } = await client.queue.resume({ workspaceId, repoId });
     if (io.json) return io.printJson({ ok: true, repoId, paused });
     const { green, dim } = io.styles;
     io.print(`${green('✔')} Resumed ${dim(repoId)}: agents get its jobs again.`);
-    const { pauses } = await client.queue.listPauses({ workspaceId }, { signal: io.signal });
+    const { pauses } = await client.queue.listPauses({ workspaceId });
     if (pauses.some((pause) => pause.repoId === null)) {
       io.note(
         asTyped('The whole workspace is still paused. End that with: signalbox queue resume'),

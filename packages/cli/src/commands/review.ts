@@ -102,13 +102,12 @@ function usage(message: string): CliError {
 async function openReview(io: Io, reference: string, options: HubOptions): Promise<Review> {
   const session = await openHubSession(io, options);
   const { client, workspaceId } = session;
-  const { signal } = io;
-  const named = await findJobId(session, reference, signal);
-  const { rounds = [] } = await client.jobs.get({ workspaceId, jobId: named }, { signal });
+  const named = await findJobId(session, reference);
+  const { rounds = [] } = await client.jobs.get({ workspaceId, jobId: named });
   const latest = rounds.findLast(({ status }) => status !== 'canceled');
   const jobId = latest?.jobId ?? named;
-  const { job } = await client.jobs.get({ workspaceId, jobId }, { signal });
-  const { comments } = await client.reviewComments.list({ workspaceId, jobId }, { signal });
+  const { job } = await client.jobs.get({ workspaceId, jobId });
+  const { comments } = await client.reviewComments.list({ workspaceId, jobId });
   return { io, session, job, comments };
 }
 
@@ -279,10 +278,12 @@ async function saveDrafts(
   const { jobId } = job;
   const saved: ReviewComment[] = [];
   for (const draft of drafts) {
-    const { comment } = await client.reviewComments.save(
-      { workspaceId, jobId, ...draft, idempotencyKey: randomUUID() },
-      { signal: io.signal },
-    );
+    const { comment } = await client.reviewComments.save({
+      workspaceId,
+      jobId,
+      ...draft,
+      idempotencyKey: randomUUID(),
+    });
     saved.push(comment);
     const what = comment.repliesTo === null ? 'Draft' : 'Draft of a reply';
     if (!io.json) io.print(`${io.styles.green('✔')} ${what} on ${placeText(comment)}`);
@@ -303,13 +304,10 @@ async function sendDrafts(
       fix: `Write one: signalbox review ${id} --comment FILE:LINE "…"`,
     });
   }
-  const answer = await client.jobs.continue(
-    {
-      ...{ workspaceId, jobId: job.jobId, commentIds, idempotencyKey: randomUUID() },
-      ...(message === undefined ? {} : { message }),
-    },
-    { signal: io.signal },
-  );
+  const answer = await client.jobs.continue({
+    ...{ workspaceId, jobId: job.jobId, commentIds, idempotencyKey: randomUUID() },
+    message,
+  });
   if (io.json) return io.printJson(answer);
   const count = commentIds.length === 1 ? '1 comment' : `${commentIds.length} comments`;
   const { round, jobId } = answer.job;
@@ -321,10 +319,7 @@ async function resolveThread(review: Review, given: string, isResolved: boolean)
   const { io, session } = review;
   const { client, workspaceId } = session;
   const [{ commentId }] = findThread(review, given);
-  const { comment } = await client.reviewComments.resolve(
-    { workspaceId, commentId, isResolved },
-    { signal: io.signal },
-  );
+  const { comment } = await client.reviewComments.resolve({ workspaceId, commentId, isResolved });
   if (io.json) return io.printJson({ ok: true, comment });
   const what = isResolved ? 'Resolved comment' : 'Opened again: comment';
   io.print(`${io.styles.green('✔')} ${what} ${comment.number}.`);

@@ -50,14 +50,14 @@ export const command = defineCommand<Options>({
     const session = await openHubSession(io, options);
     const [name] = args;
     if (name === undefined) await listRuns(io, session, options.limit);
-    else await showRun(io, session, await findRunId(io, session, name));
+    else await showRun(io, session, await findRunId(session, name));
     return undefined;
   },
 });
 
 async function listRuns(io: Io, { client, workspaceId }: HubSession, limit: number) {
   const { rows, nextCursor } = await collectPages(limit, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page }, { signal: io.signal });
+    const answer = await client.runs.list({ workspaceId, ...page });
     return { rows: answer.runs, nextCursor: answer.nextCursor };
   });
   if (io.json) return io.printJson({ ok: true, runs: rows, nextCursor });
@@ -87,10 +87,9 @@ async function listRuns(io: Io, { client, workspaceId }: HubSession, limit: numb
 }
 
 async function showRun(io: Io, { client, workspaceId }: HubSession, runId: string) {
-  const { signal } = io;
   const [overview, graph] = await Promise.all([
-    client.runs.overview({ workspaceId, runId }, { signal }),
-    client.runs.graph({ workspaceId, runId }, { signal }),
+    client.runs.overview({ workspaceId, runId }),
+    client.runs.graph({ workspaceId, runId }),
   ]);
   if (io.json) return io.printJson({ ...overview, jobs: graph.jobs, isCut: graph.isCut });
   const { run, milestones, usage } = overview;
@@ -137,14 +136,10 @@ function titleOf({ title, runRef }: Run): string {
 }
 
 /** @throws {CliError} RUN_NOT_FOUND, RUN_AMBIGUOUS. */
-async function findRunId(
-  io: Io,
-  { client, workspaceId }: HubSession,
-  text: string,
-): Promise<string> {
+async function findRunId({ client, workspaceId }: HubSession, text: string): Promise<string> {
   if (/^run_[0-9a-z]{26,}$/.test(text)) return text;
   const { rows } = await collectPages(SEARCHED_RUNS_MAX, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page }, { signal: io.signal });
+    const answer = await client.runs.list({ workspaceId, ...page });
     return { rows: answer.runs, nextCursor: answer.nextCursor };
   });
   const named = rows.filter(({ runRef }) => runRef === text);

@@ -37,14 +37,11 @@ export const command = defineCommand<Options>({
   async run({ io, args, options }) {
     const { client, workspaceId } = await openHubSession(io, options);
     const { scope, expires } = options;
-    const { token, serviceToken } = await client.serviceTokens.mint(
-      {
-        ...{ workspaceId, name: args[0] ?? '' },
-        ...(scope === undefined ? {} : { scopes: scope }),
-        ...(expires === undefined ? {} : { expiresInMs: expires }),
-      },
-      { signal: io.signal },
-    );
+    const { token, serviceToken } = await client.serviceTokens.mint({
+      ...{ workspaceId, name: args[0] ?? '' },
+      scopes: scope,
+      expiresInMs: expires,
+    });
     if (io.json) return io.printJson({ ok: true, token, serviceToken });
     const left = formatDuration(Date.parse(serviceToken.expiresAt) - Date.now());
     const may = serviceToken.scopes.join(', ');

@@ -26,7 +26,7 @@ export const command = defineCommand<HubOptions>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const { serviceTokens, deviceTokens } = await readTokens(session, io.signal);
+    const { serviceTokens, deviceTokens } = await readTokens(session);
     const names = new Map([
       ...(serviceTokens ?? []).map((token) => [token.tokenId, token.name] as const),
       ...deviceTokens.map((token) => [token.tokenId, token.machineName] as const),
@@ -37,9 +37,8 @@ export const command = defineCommand<HubOptions>({
     }));
     const isProgram = serviceTokens?.some((token) => token.tokenId === id) ?? false;
     const ref = { workspaceId, tokenId: id };
-    const call = { signal: io.signal };
-    if (isProgram) await client.serviceTokens.revoke(ref, call);
-    else await client.deviceTokens.revoke(ref, call);
+    if (isProgram) await client.serviceTokens.revoke(ref);
+    else await client.deviceTokens.revoke(ref);
     if (io.json) return io.printJson({ ok: true, tokenId: id });
     const what = isProgram ? 'Revoked the token of' : 'Logged out the machine';
     io.print(`${io.styles.green('✔')} ${what} ${io.styles.bold(oneLine(names.get(id) ?? id))}`);

@@ -27,10 +27,7 @@ export const command = defineCommand<HubOptions>({
   },
 
   async run({ io, options }) {
-    const { serviceTokens, deviceTokens } = await readTokens(
-      await openHubSession(io, options),
-      io.signal,
-    );
+    const { serviceTokens, deviceTokens } = await readTokens(await openHubSession(io, options));
     if (io.json) return io.printJson({ ok: true, serviceTokens, deviceTokens });
     const nowMs = Date.now();
     const used = (at: string | null) => (at === null ? 'never' : formatAge(at, nowMs));

@@ -19,8 +19,8 @@ export const command = defineCommand<HubOptions>({
     const place = await choosePlace(io, options);
     // Only a hub in development mode answers without a token; otherwise this throws NOT_LOGGED_IN.
     if (place.token === undefined) await openHubSession(io, options);
-    const client = createHubClient(place.baseUrl, place.token);
-    const who = await client.tokens.whoami({}, { signal: io.signal });
+    const client = createHubClient(io, place.baseUrl, place.token);
+    const who = await client.tokens.whoami();
     if (io.json) return io.printJson({ ...who, url: place.baseUrl });
     const others = (await readLogins(io.env)).filter(({ token }) => token !== place.token);
     printFields(io, [

@@ -33,15 +33,12 @@ export const command = defineCommand<HubOptions & { override?: string }>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
-    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const jobId = await findJobId(session, args[0] ?? '');
+    const { job } = await client.jobs.get({ workspaceId, jobId });
     // A person who names an earlier round has not seen the latest commit: the hub refuses it.
     const { commitSha } = readCommit(job);
     const { override } = options;
-    const answer = await client.works.approve(
-      { workspaceId, jobId, commitSha, ...(override === undefined ? {} : { override }) },
-      { signal: io.signal },
-    );
+    const answer = await client.works.approve({ workspaceId, jobId, commitSha, override });
     if (io.json) return io.printJson(answer);
     const { verdict } = answer.work;
     io.print(`${io.styles.green('✔')} Approved ${commitSha.slice(0, 12)} of ${shortId(jobId)}.`);

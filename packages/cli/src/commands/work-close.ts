@@ -24,8 +24,8 @@ export const command = defineCommand<HubOptions>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
-    const answer = await client.works.close({ workspaceId, jobId }, { signal: io.signal });
+    const jobId = await findJobId(session, args[0] ?? '');
+    const answer = await client.works.close({ workspaceId, jobId });
     if (io.json) return io.printJson(answer);
     io.print(`${io.styles.green('✔')} Closed ${shortId(jobId)}.`);
     return undefined;

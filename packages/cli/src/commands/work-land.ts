@@ -30,17 +30,16 @@ export const command = defineCommand<HubOptions & { timeout?: number }>({
   async run({ io, args, options }) {
     const session = await openHubSession(io, options);
     const { client, workspaceId } = session;
-    const named = await findJobId(session, args[0] ?? '', io.signal);
-    const read = await client.jobs.get({ workspaceId, jobId: named }, { signal: io.signal });
+    const named = await findJobId(session, args[0] ?? '');
+    const read = await client.jobs.get({ workspaceId, jobId: named });
     const jobId = read.work?.jobId ?? named;
     const { job } = await client.works.land(
       // With a key the call is sent again when its answer was lost.
       { workspaceId, jobId, idempotencyKey: randomUUID() },
-      { signal: io.signal },
     );
     const { timeout: timeoutMs } = options;
     const { status } = await followJob(io, session, job.jobId, { timeoutMs });
-    const { work } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const { work } = await client.jobs.get({ workspaceId, jobId });
     if (!io.json && work !== undefined) io.print(`${shortId(jobId)}  ${stateText(work)}`);
     return exitCodeOf(status);
   },

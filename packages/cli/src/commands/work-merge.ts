@@ -70,7 +70,7 @@ async function tellHub(
   if (job === null) return null;
   try {
     const { client, workspaceId } = await openHubSession(io, options);
-    await client.works.close({ workspaceId, jobId: job.jobId, landed }, { signal: io.signal });
+    await client.works.close({ workspaceId, jobId: job.jobId, landed });
     return null;
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof UnreachableError)) throw error;

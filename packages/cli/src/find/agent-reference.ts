@@ -19,11 +19,10 @@ const SHORT_CHARS_MIN = 4;
 export async function findAgentId(
   { client, workspaceId }: HubSession,
   text: string,
-  signal: AbortSignal,
 ): Promise<string> {
   if (fullId.test(text)) return text;
   const { rows } = await collectPages(SEARCHED_AGENTS_MAX, async (page) => {
-    const { agents, nextCursor } = await client.agents.list({ workspaceId, ...page }, { signal });
+    const { agents, nextCursor } = await client.agents.list({ workspaceId, ...page });
     return { rows: agents, nextCursor };
   });
   const matching = matchesOf(rows, text);

@@ -17,11 +17,10 @@ const jobId: IdKind = {
 export async function findJobId(
   { client, workspaceId }: HubSession,
   text: string,
-  signal: AbortSignal,
 ): Promise<string> {
   return await findIdByEnding(jobId, text, async (page) => {
     const list = { workspaceId, view: 'summary', ...page } as const;
-    const { jobs, nextCursor } = await client.jobs.list(list, { signal });
+    const { jobs, nextCursor } = await client.jobs.list(list);
     return { rows: jobs.map((job) => job.jobId), nextCursor };
   });
 }
@@ -30,9 +29,8 @@ export async function findJobId(
 export async function findJobIds(
   session: HubSession,
   references: readonly (string | undefined)[],
-  signal: AbortSignal,
 ): Promise<string[]> {
   const ids = new Set<string>();
-  for (const text of references) ids.add(await findJobId(session, text ?? '', signal));
+  for (const text of references) ids.add(await findJobId(session, text ?? ''));
   return [...ids];
 }

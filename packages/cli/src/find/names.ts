@@ -7,26 +7,23 @@ import { oneLine } from '../terminal/text.ts';
 const NAMES_MAX = 1_000;
 
 /** Reads the display names of the agents of a workspace, by agent ID. */
-export function readAgentNames(
-  { client, workspaceId }: HubSession,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+export function readAgentNames({
+  client,
+  workspaceId,
+}: HubSession): Promise<ReadonlyMap<string, string>> {
   return readNames(async (page) => {
-    const { agents, nextCursor } = await client.agents.list({ workspaceId, ...page }, { signal });
+    const { agents, nextCursor } = await client.agents.list({ workspaceId, ...page });
     return { rows: agents.map(({ agentId, displayName }) => [agentId, displayName]), nextCursor };
   });
 }
 
 /** Reads the labels of the repositories of a workspace, by repository ID. */
-export function readRepositoryLabels(
-  { client, workspaceId }: HubSession,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+export function readRepositoryLabels({
+  client,
+  workspaceId,
+}: HubSession): Promise<ReadonlyMap<string, string>> {
   return readNames(async (page) => {
-    const { repos, nextCursor } = await client.repositories.list(
-      { workspaceId, ...page },
-      { signal },
-    );
+    const { repos, nextCursor } = await client.repositories.list({ workspaceId, ...page });
     return { rows: repos.map(({ repoId, label }) => [repoId, label]), nextCursor };
   });
 }

@@ -30,11 +30,10 @@ const uncertaintyId: IdKind = {
 export async function findQuestionId(
   { client, workspaceId }: HubSession,
   text: string,
-  signal: AbortSignal,
 ): Promise<string> {
   return await findIdByEnding(uncertaintyId, text, async (page) => {
     const list = { workspaceId, view: 'summary', ...page } as const;
-    const { uncertainties, nextCursor } = await client.uncertainties.list(list, { signal });
+    const { uncertainties, nextCursor } = await client.uncertainties.list(list);
     return { rows: uncertainties.map((each) => each.uncertaintyId), nextCursor };
   });
 }
@@ -48,10 +47,10 @@ export async function chooseQuestionId(
   io: Io,
   { client, workspaceId }: HubSession,
 ): Promise<string | null> {
-  const { uncertainties: open, nextCursor } = await client.uncertainties.inbox(
-    { workspaceId, limit: CHOICES_MAX },
-    { signal: io.signal },
-  );
+  const { uncertainties: open, nextCursor } = await client.uncertainties.inbox({
+    workspaceId,
+    limit: CHOICES_MAX,
+  });
   if (!io.isInteractive) throw missingQuestion(open);
   const [first] = open;
   if (first === undefined) return null;

@@ -42,13 +42,10 @@ export async function changeJobs(
   }
   const session = await openHubSession(io, options);
   const { client, workspaceId } = session;
-  const jobIds = await findJobIds(session, references, io.signal);
+  const jobIds = await findJobIds(session, references);
   const jobs = jobIds.map((jobId) => ({ jobId }));
   const { reason } = options;
-  const { results } = await client.jobs.bulk(
-    { workspaceId, action, jobs, ...(reason === undefined ? {} : { reason }) },
-    { signal: io.signal },
-  );
+  const { results } = await client.jobs.bulk({ workspaceId, action, jobs, reason });
   return sayChanges(io, action, results);
 }
 

@@ -29,13 +29,9 @@ export async function sendAgentCommand(
 ): Promise<void> {
   const session = await openHubSession(io, options);
   const { client, workspaceId } = session;
-  const { signal } = io;
-  const agentId = await findAgentId(session, name, signal);
+  const agentId = await findAgentId(session, name);
   const { reason } = options;
-  const { agent } = await client.agents.command(
-    { workspaceId, agentId, command, ...(reason === undefined ? {} : { reason }) },
-    { signal },
-  );
+  const { agent } = await client.agents.command({ workspaceId, agentId, command, reason });
   if (io.json) return io.printJson({ ok: true, agent });
   io.print(`${io.styles.green('✔')} ${io.styles.bold(agentName(agent))}: ${outlook(agent)}`);
 }

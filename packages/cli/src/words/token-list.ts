@@ -11,16 +11,16 @@ export interface TokenList {
   deviceTokens: DeviceToken[];
 }
 
-export async function readTokens(session: HubSession, signal: AbortSignal): Promise<TokenList> {
+export async function readTokens(session: HubSession): Promise<TokenList> {
   const { client, workspaceId } = session;
   const machines = (of: 'me' | 'everybody') =>
     collectPages(Infinity, async (page) => {
-      const answer = await client.deviceTokens.list({ workspaceId, of, ...page }, { signal });
+      const answer = await client.deviceTokens.list({ workspaceId, of, ...page });
       return { rows: answer.tokens, nextCursor: answer.nextCursor };
     });
   try {
     const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.serviceTokens.list({ workspaceId, ...page }, { signal });
+      const answer = await client.serviceTokens.list({ workspaceId, ...page });
       return { rows: answer.tokens, nextCursor: answer.nextCursor };
     });
     return { serviceTokens: rows, deviceTokens: (await machines('everybody')).rows };

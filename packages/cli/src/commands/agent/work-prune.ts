@@ -107,7 +107,7 @@ async function findFiles(
     if (kind === 'job') continue;
     if (Date.now() - each.changedAt.getTime() < (options.olderThan ?? 0)) continue;
     if (kind === 'kept' && !options.unmerged) continue;
-    if (kind === 'session' && !(await hasEnded(io, session, jobId))) continue;
+    if (kind === 'session' && !(await hasEnded(session, jobId))) continue;
     found.push(each);
   }
   return found;
@@ -115,13 +115,12 @@ async function findFiles(
 
 /** A failed job can be retried and then continues its session, so it has not ended. */
 async function hasEnded(
-  io: Io,
   { client, workspaceId }: HubSession,
   jobId: string | null,
 ): Promise<boolean> {
   if (jobId === null) return false;
   try {
-    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const { job } = await client.jobs.get({ workspaceId, jobId });
     return job.status === 'done' || job.status === 'canceled';
   } catch (error) {
     if (error instanceof ApiError && error.code === 'JOB_NOT_FOUND') return false;

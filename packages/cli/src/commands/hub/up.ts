@@ -96,7 +96,7 @@ export async function bringUp(given: Io, choice: UpChoice): Promise<ExitCode> {
   try {
     const { baseUrl } = started;
     const { access, login } = await openAccess(io, config, baseUrl, clone);
-    const client = createHubClient(baseUrl, login.token);
+    const client = createHubClient(io, baseUrl, login.token);
     const session = { client, baseUrl, workspaceId: login.workspaceId };
     if (clone !== null) await linkRepository(io, session, clone);
     sayUp(io, choice, { baseUrl, access, login, isStarted: started.hub !== null });
@@ -171,9 +171,9 @@ async function findLogin(
 ): Promise<{ login: Login; personId: string } | null> {
   for (const login of await readLogins(io.env)) {
     if (login.url !== baseUrl) continue;
-    const client = createHubClient(baseUrl, login.token);
+    const client = createHubClient(io, baseUrl, login.token);
     try {
-      const { kind, principalId } = await client.tokens.whoami({}, { signal: io.signal });
+      const { kind, principalId } = await client.tokens.whoami();
       if (kind === 'device') return { login, personId: principalId };
     } catch (error) {
       // Another hub had the address before, or the token has ended.
