@@ -1,16 +1,10 @@
 import type { Uncertainty } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { chooseQuestionId, findQuestionId } from '../find/question-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { formatMoment } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { collectPages } from '../terminal/pages.ts';
@@ -20,7 +14,7 @@ import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
 import { type Choice, choicesOf, printQuestion } from '../words/question-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   option?: string;
   text?: string;
   dismiss?: true;
@@ -40,7 +34,7 @@ interface Answer {
  * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`; if others are `--alike`, `{ok,
  * results}`, one result `{uncertaintyId, result, resolutionId, error, message}` for each.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('[id]', 'a question, by its ID or the end of it (default: choose an open one)')
@@ -49,21 +43,19 @@ export const command = defineCommand<Options>({
       .option('--dismiss', 'let the job continue without an answer')
       .option('--alike', 'give the answer to all open questions that are like it')
       .option('--replace', 'replace the answer that the question has');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox answer', 'choose an open question, and answer it'],
-      ['signalbox answer 5b0e9f77', 'read the question and choose'],
-      ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
-      ['signalbox answer 5b0e9f77 --alike --option yes', 'all of its row in the inbox'],
-      ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    refuseUnclear(options);
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  examples: [
+    ['signalbox answer', 'choose an open question, and answer it'],
+    ['signalbox answer 5b0e9f77', 'read the question and choose'],
+    ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
+    ['signalbox answer 5b0e9f77 --alike --option yes', 'all of its row in the inbox'],
+    ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
+  ],
+
+  check: refuseUnclear,
+
+  async run({ io, args, options, session, client, workspaceId }) {
     const [id] = args;
     const uncertaintyId =
       id === undefined ? await chooseQuestionId(io, session) : await findQuestionId(session, id);
@@ -80,7 +72,6 @@ export const command = defineCommand<Options>({
     });
     if (io.json) return io.printJson(answer);
     sayAnswered(io, answer.uncertainty, { mode, value });
-    return undefined;
   },
 });
 

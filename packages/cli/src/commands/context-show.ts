@@ -1,6 +1,5 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { withoutMarks } from '../terminal/markdown-text.ts';
 import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine } from '../terminal/text.ts';
@@ -14,15 +13,12 @@ const itemId: IdKind = {
 };
 
 /** `signalbox context show ID`: prints a context item. With `--json`: `{ok, item}`. */
-export const command = defineCommand<HubOptions>({
+export const command = defineHubCommand({
   describe(program) {
     program.argument('<id>', 'the ID of an item, or its end, as shown by signalbox context');
-    addJsonOption(program);
-    addHubOptions(program);
   },
 
-  async run({ io, args, options }) {
-    const { client, workspaceId } = await openHubSession(io, options);
+  async run({ io, args, client, workspaceId }) {
     const id = await findIdByEnding(itemId, args[0] ?? '', async (page) => {
       const list = { workspaceId, includeSuperseded: true, ...page };
       const { items, nextCursor } = await client.contextItems.list(list);
@@ -47,6 +43,5 @@ export const command = defineCommand<HubOptions>({
     ]);
     io.print();
     for (const line of cleanText(item.text).trimEnd().split('\n')) io.print(line);
-    return undefined;
   },
 });

@@ -8,15 +8,9 @@ import {
   VARIANTS_MAX,
   type Variant,
 } from '@signalbox/contract';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
@@ -86,21 +80,21 @@ export const command = defineCommand<Options>({
         parseDurationMs,
       );
     addQueueOptions(program.optionsGroup('When and by whom:'));
-    addJsonOption(program.optionsGroup('Options:'));
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
-      ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
-      ['signalbox enqueue "Look for races." --reviews 8f3a1c2d', 'a review of what a job has done'],
-      ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
-      ['signalbox enqueue --template review --set area=login', 'with its values'],
-      ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
-      ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
-      ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
-      ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job, on its work'],
-      ['signalbox enqueue "…" --base release-1.x', 'on another branch, and to land there'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
+    ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
+    ['signalbox enqueue "Look for races." --reviews 8f3a1c2d', 'a review of what a job has done'],
+    ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
+    ['signalbox enqueue --template review --set area=login', 'with its values'],
+    ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
+    ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
+    ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
+    ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job, on its work'],
+    ['signalbox enqueue "…" --base release-1.x', 'on another branch, and to land there'],
+  ],
 
   async run({ io, args, options }) {
     if (options.batch !== undefined) return await runBatch(io, options, args[0]);
@@ -292,9 +286,7 @@ function chosenValues(options: Options, template: JobTemplateValues): JobTemplat
   };
 }
 
-type Program = Parameters<typeof addJsonOption>[0];
-
-function addQueueOptions(program: Program): void {
+function addQueueOptions(program: Command): void {
   const collect = (id: string, ids: string[] = []) => [...ids, ...id.split(',').filter(Boolean)];
   const priorities = { min: PRIORITY_MIN, max: PRIORITY_MAX };
   const attempts = { min: 1, max: 100 };

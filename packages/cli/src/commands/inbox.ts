@@ -4,17 +4,10 @@ import {
   uncertaintyKinds,
 } from '@signalbox/contract';
 import { Option } from 'commander';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { readRepositoryLabels } from '../find/names.ts';
 import { findRepository } from '../find/repository-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -23,7 +16,7 @@ import { printTable } from '../terminal/table.ts';
 import { shortId } from '../words/job-text.ts';
 import { deadlineText, kindWords, questionLine } from '../words/question-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   kind?: UncertaintyKind;
   repo?: string;
   run?: string;
@@ -37,7 +30,7 @@ interface Options extends HubOptions {
  * jobs wait; alike ones in one row. With `--json`: `{ok, uncertainties, nextCursor}`, as in the
  * hub's answer.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .addOption(
@@ -53,17 +46,14 @@ export const command = defineCommand<Options>({
         20,
       )
       .option('--all', 'list all open questions');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox inbox', 'what agents ask'],
-      ['signalbox inbox --mine --repo .', 'about my jobs in this clone'],
-    ]);
   },
 
-  async run({ io, options }) {
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  examples: [
+    ['signalbox inbox', 'what agents ask'],
+    ['signalbox inbox --mine --repo .', 'about my jobs in this clone'],
+  ],
+
+  async run({ io, options, session, client, workspaceId }) {
     const { kind, repo, run, mine } = options;
     const filters = {
       workspaceId,

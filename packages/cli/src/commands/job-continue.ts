@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { type Prompt, readPrompt } from '../hub/prompt-source.ts';
 import { describeFailure } from '../terminal/exit.ts';
 import { shortId } from '../words/job-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   file?: string;
   edit?: true;
   tool?: string;
@@ -27,7 +21,7 @@ interface Options extends HubOptions {
  * messages between its turns, or for the next round. With `--json`: the hub's answer `{ok, job,
  * delivery, message?, takesMessages?}`; `delivery` is `round` or `message`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('<id>', 'the latest job of the work, by its ID or the end of it')
@@ -36,17 +30,15 @@ export const command = defineCommand<Options>({
       .option('--edit', 'write the message in $EDITOR; so does a terminal without a message')
       .option('--tool <name>', 'by an agent with another tool, in a new session')
       .option('--model <name>', 'with another model');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox job continue 8f3a1c2d "Handle the empty list, too"', 'on the same branch'],
-      ['signalbox job continue 8f3a1c2d - < review.md', 'with the message of a file'],
-      ['signalbox job continue 8f3a1c2d "Review it" --tool codex', 'by another tool'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
+  examples: [
+    ['signalbox job continue 8f3a1c2d "Handle the empty list, too"', 'on the same branch'],
+    ['signalbox job continue 8f3a1c2d - < review.md', 'with the message of a file'],
+    ['signalbox job continue 8f3a1c2d "Review it" --tool codex', 'by another tool'],
+  ],
+
+  async run({ io, args, options, session }) {
     const jobId = await findJobId(session, args[0] ?? '');
     const prompt = await readPrompt(io, args[1], options);
     const answer = await continueJob(session, jobId, prompt, options);

@@ -8,23 +8,17 @@ import {
 } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { printRawLog } from '../hub/job-log-download.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
 import { cleanStyledLine, cleanText } from '../terminal/text.ts';
 import { callLine, callsByLine } from '../words/activity-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   attempt?: number;
   lines?: LineRange;
   tail?: number;
@@ -49,7 +43,7 @@ type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
  * `{line, text}`; with `--calls`: `{ok, attempt, calls}`, each `{line, at, …}` with the fields of a
  * tool call in its latest state. On a terminal, a tool call has its state behind it.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('<id>', 'a job, by its ID or the end of it, as shown by signalbox jobs')
@@ -67,20 +61,19 @@ export const command = defineCommand<Options>({
       .option('--search <text>', 'only lines that contain this text, in any case, with numbers')
       .option('--calls', 'only the tool calls, with numbers and their state')
       .option('--raw', 'the bytes as the tool wrote them, with control sequences');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
-      ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
-      ['signalbox job log 8f3a1c2d --calls', 'what the tool did, a line for each call'],
-      ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
-      ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    refuseUnclear(options);
-    const session = await openHubSession(io, options);
+  examples: [
+    ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
+    ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
+    ['signalbox job log 8f3a1c2d --calls', 'what the tool did, a line for each call'],
+    ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
+    ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
+  ],
+
+  check: refuseUnclear,
+
+  async run({ io, args, options, session }) {
     const jobId = await findJobId(session, args[0] ?? '');
     const { workspaceId } = session;
     const { attempt, search, calls } = options;
@@ -93,7 +86,7 @@ export const command = defineCommand<Options>({
 });
 
 /** @throws {CliError} USAGE: options that do not go together. */
-function refuseUnclear({ lines, tail, search, calls, raw, json }: Options): void {
+function refuseUnclear({ lines, tail, search, calls, raw, json }: Options & { json?: true }): void {
   const refuse = (message: string) => new CliError(exitCodes.usage, 'USAGE', message);
   const parts = [lines, tail, search, calls, raw].filter((each) => each !== undefined);
   if (parts.length > 1)

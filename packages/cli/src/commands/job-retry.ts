@@ -1,15 +1,15 @@
 import type { Job } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import { addExamples, defineCommand } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import {
-  addChangeOptions,
+  addChangeReason,
   addJobIds,
   changeJobs,
-  type JobChangeOptions,
+  refuseTooMany,
   sayChanges,
 } from '../hub/job-changes.ts';
 import { editText } from '../terminal/editor.ts';
@@ -19,7 +19,8 @@ import { readText } from '../terminal/stdin-text.ts';
 import { shortId } from '../words/job-text.ts';
 import { checkPrompt } from '../words/prompt-text.ts';
 
-interface Options extends JobChangeOptions {
+interface Options {
+  reason?: string;
   edit?: true;
   prompt?: string;
   tool?: string;
@@ -32,7 +33,7 @@ interface Options extends JobChangeOptions {
  * model it is enqueued as a new job. With `--json`: `{ok, results}`, one result `{jobId, result,
  * status, error, message}` for each, and for a new job the answer `{ok, jobId, job}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     addJobIds(program);
     program
@@ -40,21 +41,24 @@ export const command = defineCommand<Options>({
       .option('--prompt <text>', 'another prompt for one job; - reads it from standard input')
       .option('--tool <name>', 'let another tool do one job, also one that is done')
       .option('--model <name>', 'with another model, for one job');
-    addChangeOptions(program);
-    addExamples(program, [
-      ['signalbox job retry 8f3a1c2d', 'as it was'],
-      ['signalbox job retry 8f3a1c2d --tool codex', 'by an agent with Codex'],
-      ['signalbox job retry 8f3a1c2d --edit', 'with a better prompt'],
-      ['signalbox job retry 8f3a1c2d --prompt - < prompt.md', 'with the prompt of a file'],
-    ]);
+    addChangeReason(program);
   },
 
-  async run({ io, args, options }) {
-    const { edit, prompt, tool, model } = options;
-    const isChanged = [prompt, tool, model].some((value) => value !== undefined);
-    if (!edit && !isChanged) return await changeJobs(io, args, 'retry', options);
-    refuseUnclear(args.length, options);
-    const session = await openHubSession(io, options);
+  examples: [
+    ['signalbox job retry 8f3a1c2d', 'as it was'],
+    ['signalbox job retry 8f3a1c2d --tool codex', 'by an agent with Codex'],
+    ['signalbox job retry 8f3a1c2d --edit', 'with a better prompt'],
+    ['signalbox job retry 8f3a1c2d --prompt - < prompt.md', 'with the prompt of a file'],
+  ],
+
+  check(options, args) {
+    if (isChanged(options)) refuseUnclear(args.length, options);
+    else refuseTooMany(args);
+  },
+
+  async run({ io, args, options, session }) {
+    const { edit, prompt, tool, model, reason } = options;
+    if (!isChanged(options)) return await changeJobs(io, session, args, 'retry', reason);
     const jobId = await findJobId(session, args[0] ?? '');
     if (edit) return await retryEdited(io, session, jobId, options);
     if (prompt === undefined) return await retryWith(io, session, jobId, { prompt, tool, model });
@@ -62,6 +66,10 @@ export const command = defineCommand<Options>({
     return await retryWith(io, session, jobId, { prompt: checkPrompt(text), tool, model });
   },
 });
+
+function isChanged({ edit, prompt, tool, model }: Options): boolean {
+  return [edit, prompt, tool, model].some((value) => value !== undefined);
+}
 
 /** @throws {CliError} USAGE: options that do not go together. */
 function refuseUnclear(

@@ -1,6 +1,6 @@
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { forgetLogin, type Login, readLogins } from '../hub/credentials.ts';
 import { choosePlace, createHubClient } from '../hub/hub-session.ts';
@@ -16,9 +16,9 @@ const STATUS_UNAUTHORIZED = 401;
 export const command = defineCommand<HubOptions & { forget?: true }>({
   describe(program) {
     program.option('--forget', 'delete the stored token without revoking it at the hub');
-    addJsonOption(program);
-    addHubOptions(program);
   },
+
+  chooseHub: addHubOptions,
 
   async run({ io, options }) {
     const { login } = await choosePlace({ ...io, env: withoutToken(io.env) }, options);

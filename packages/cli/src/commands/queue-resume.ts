@@ -1,18 +1,12 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 
 /**
  * `signalbox queue resume`: hands out jobs of the workspace again. With `--json`: `{ok, paused}`.
  */
-export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
-
-  async run({ io, options }) {
-    const { client, workspaceId, workspaceSlug } = await openHubSession(io, options);
+export const command = defineHubCommand({
+  async run({ io, client, workspaceId, session }) {
+    const { workspaceSlug } = session;
     const { paused } = await client.queue.resume({ workspaceId });
     if (io.json) return io.printJson({ ok: true, paused });
     const name = workspaceSlug ?? 'the workspace';
@@ -23,6 +17,5 @@ export const command = defineCommand<HubOptions>({
       io.note(asTyped(`${count} still paused. End that with: signalbox repo resume ID`));
       for (const pause of pauses) io.note(`  ${pause.repoId}`);
     }
-    return undefined;
   },
 });

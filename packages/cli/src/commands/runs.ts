@@ -1,15 +1,9 @@
 import type { Run, RunJob } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { formatAge } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -18,7 +12,7 @@ import { printFields, printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
 import { colorStatus, shortId, statusText } from '../words/job-text.ts';
 
-type Options = HubOptions & { limit: number };
+type Options = { limit: number };
 
 /** Short IDs and references are searched among this number of latest runs. */
 const SEARCHED_RUNS_MAX = 1_000;
@@ -28,7 +22,7 @@ const SHORT_CHARS_MIN = 4;
  * `signalbox runs [RUN]`: lists runs, or shows one with its jobs. With `--json`: `{ok, runs,
  * nextCursor}`, or the hub's overview of the run with `jobs` and `isCut`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('[run]', 'its ID, the end of it, or its reference')
@@ -38,20 +32,17 @@ export const command = defineCommand<Options>({
         parseInteger({ min: 1, max: 100_000 }),
         20,
       );
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox runs', 'the latest runs'],
-      ['signalbox runs health-check', 'one run: milestones, jobs, cost'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
+  examples: [
+    ['signalbox runs', 'the latest runs'],
+    ['signalbox runs health-check', 'one run: milestones, jobs, cost'],
+  ],
+
+  async run({ io, args, options, session }) {
     const [name] = args;
     if (name === undefined) await listRuns(io, session, options.limit);
     else await showRun(io, session, await findRunId(session, name));
-    return undefined;
   },
 });
 

@@ -1,4 +1,4 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { readLogins } from '../hub/credentials.ts';
 import { choosePlace, createHubClient, openHubSession } from '../hub/hub-session.ts';
 import { formatMoment } from '../terminal/duration.ts';
@@ -10,10 +10,7 @@ import { oneLine } from '../terminal/text.ts';
  * according to the hub. With `--json`: the hub's answer and `url`.
  */
 export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
+  chooseHub: addHubOptions,
 
   async run({ io, options }) {
     const place = await choosePlace(io, options);
