@@ -26,13 +26,11 @@ export const command = defineHubCommand<{ all?: true }>({
   examples: [['signalbox agents --all --json | jq .counts', 'for a script']],
 
   async run({ io, options, client, workspaceId }) {
-    const filter = options.all ? {} : { statuses: ['online' as const, 'draining' as const] };
-    let counts = { online: 0, draining: 0, offline: 0 };
-    const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.agents.list({ workspaceId, ...filter, ...page });
-      counts = answer.counts;
-      return { rows: answer.agents, nextCursor: answer.nextCursor };
-    });
+    const statuses = options.all ? undefined : (['online', 'draining'] as const);
+    const { rows, last } = await collectPages(Infinity, 'agents', (page) =>
+      client.agents.list({ workspaceId, statuses: statuses && [...statuses], ...page }),
+    );
+    const { counts } = last;
     if (io.json) return io.printJson({ ok: true, agents: rows, counts });
     if (rows.length > 0) printAgents(io, rows);
     const { offline } = counts;

@@ -94,14 +94,12 @@ async function findAlike(
   { client, workspaceId }: HubSession,
   uncertaintyId: string,
 ): Promise<string[]> {
-  let ids: string[] | undefined;
-  await collectPages(Infinity, async (page) => {
-    const inbox = await client.uncertainties.inbox({ workspaceId, ...page });
-    ids ??= inbox.uncertainties
-      .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
-      .find((row) => row.includes(uncertaintyId));
-    return { rows: [], nextCursor: ids === undefined ? inbox.nextCursor : null };
-  });
+  const { rows } = await collectPages(Infinity, 'uncertainties', (page) =>
+    client.uncertainties.inbox({ workspaceId, ...page }),
+  );
+  const ids = rows
+    .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
+    .find((row) => row.includes(uncertaintyId));
   if (ids !== undefined) return [uncertaintyId, ...ids.filter((id) => id !== uncertaintyId)];
   throw new CliError(exitCodes.refused, 'ALREADY_RESOLVED', 'The question is not open any more.', {
     fix: `See its answer: signalbox answer ${shortId(uncertaintyId)}`,

@@ -1,6 +1,7 @@
 import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
 import { defineHubCommand } from '../hub/hub-command.ts';
 import { withoutMarks } from '../terminal/markdown-text.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine } from '../terminal/text.ts';
 
@@ -19,10 +20,12 @@ export const command = defineHubCommand({
   },
 
   async run({ io, args, client, workspaceId }) {
-    const id = await findIdByEnding(itemId, args[0] ?? '', async (page) => {
-      const list = { workspaceId, includeSuperseded: true, ...page };
-      const { items, nextCursor } = await client.contextItems.list(list);
-      return { rows: items.map((item) => item.itemId), nextCursor };
+    const id = await findIdByEnding(itemId, args[0] ?? '', async (idsMax) => {
+      const list = { workspaceId, includeSuperseded: true };
+      const { rows } = await collectPages(idsMax, 'items', (page) =>
+        client.contextItems.list({ ...list, ...page }),
+      );
+      return rows.map((item) => item.itemId);
     });
     const { item } = await client.contextItems.get({ workspaceId, itemId: id });
     if (io.json) return io.printJson({ ok: true, item });

@@ -31,18 +31,11 @@ export const command = defineHubCommand<Options>({
   async run({ io, args, options, client, workspaceId }) {
     const query = args.join(' ').trim();
     const { kind, limit } = options;
-    const { rows } = await collectPages(limit, async (page) => {
-      const answer =
-        query === ''
-          ? await client.contextItems.list({ workspaceId, kind, ...page })
-          : await client.contextItems.search({
-              workspaceId,
-              query,
-              kinds: kind && [kind],
-              ...page,
-            });
-      return { rows: answer.items, nextCursor: answer.nextCursor };
-    });
+    const { rows } = await collectPages(limit, 'items', (page) =>
+      query === ''
+        ? client.contextItems.list({ workspaceId, kind, ...page })
+        : client.contextItems.search({ workspaceId, query, kinds: kind && [kind], ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, items: rows });
     if (rows.length === 0) {
       io.print(query === '' ? 'This workspace has no context yet.' : 'Nothing has these words.');

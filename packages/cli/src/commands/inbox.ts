@@ -63,10 +63,9 @@ export const command = defineHubCommand<Options>({
       mine,
     };
     const rowsMax = options.all ? Infinity : options.limit;
-    const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.uncertainties.inbox({ ...filters, ...page });
-      return { rows: answer.uncertainties, nextCursor: answer.nextCursor };
-    });
+    const { rows, nextCursor } = await collectPages(rowsMax, 'uncertainties', (page) =>
+      client.uncertainties.inbox({ ...filters, ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, uncertainties: rows, nextCursor });
     const isFiltered = [kind, repo, run, mine].some((each) => each !== undefined);
     if (rows.length === 0) {

@@ -80,10 +80,9 @@ export const command = defineHubCommand<Options>({
     const workEnded = options.ended ? undefined : false;
     const view = options.whole && io.json ? 'whole' : 'summary';
     const rowsMax = options.all ? Infinity : options.limit;
-    const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.jobs.list({ workspaceId, workEnded, ...filters, view, ...page });
-      return { rows: answer.jobs, nextCursor: answer.nextCursor };
-    });
+    const { rows, nextCursor } = await collectPages(rowsMax, 'jobs', (page) =>
+      client.jobs.list({ workspaceId, workEnded, ...filters, view, ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
     if (rows.length === 0) {

@@ -13,10 +13,9 @@ import { oneLine } from '../terminal/text.ts';
 export const command = defineHubCommand({
   async run({ io, client, workspaceId, session }) {
     const { baseUrl } = session;
-    const found = await collectPages(Infinity, async (page) => {
-      const { repos, nextCursor } = await client.repositories.list({ workspaceId, ...page });
-      return { rows: repos, nextCursor };
-    });
+    const found = await collectPages(Infinity, 'repos', (page) =>
+      client.repositories.list({ workspaceId, ...page }),
+    );
     const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
     const pathOf = new Map(clones.map(({ repoId, path }) => [repoId, path]));
     const repos = found.rows.map((repo) => ({ ...repo, path: pathOf.get(repo.repoId) ?? null }));

@@ -1,7 +1,6 @@
 import type { Run, RunJob } from '@signalbox/contract';
-import { CliError } from '../cli-error.ts';
 import { asTyped } from '../command-name.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { findIdByName } from '../find/id-reference.ts';
 import { defineHubCommand } from '../hub/hub-command.ts';
 import type { HubSession } from '../hub/hub-session.ts';
 import { formatAge } from '../terminal/duration.ts';
@@ -16,7 +15,13 @@ type Options = { limit: number };
 
 /** Short IDs and references are searched among this number of latest runs. */
 const SEARCHED_RUNS_MAX = 1_000;
-const SHORT_CHARS_MIN = 4;
+const runIds = {
+  prefix: 'run',
+  name: 'run',
+  code: 'RUN',
+  named: 'No run has the ID or reference',
+  fix: 'List runs: signalbox runs',
+};
 
 /**
  * `signalbox runs [RUN]`: lists runs, or shows one with its jobs. With `--json`: `{ok, runs,
@@ -47,10 +52,9 @@ export const command = defineHubCommand<Options>({
 });
 
 async function listRuns(io: Io, { client, workspaceId }: HubSession, limit: number) {
-  const { rows, nextCursor } = await collectPages(limit, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page });
-    return { rows: answer.runs, nextCursor: answer.nextCursor };
-  });
+  const { rows, nextCursor } = await collectPages(limit, 'runs', (page) =>
+    client.runs.list({ workspaceId, ...page }),
+  );
   if (io.json) return io.printJson({ ok: true, runs: rows, nextCursor });
   if (rows.length === 0) {
     io.print(asTyped('No runs yet. Plan one: signalbox enqueue "…" --kind create_run'));
@@ -128,26 +132,10 @@ function titleOf({ title, runRef }: Run): string {
 
 /** @throws {CliError} RUN_NOT_FOUND, RUN_AMBIGUOUS. */
 async function findRunId({ client, workspaceId }: HubSession, text: string): Promise<string> {
-  if (/^run_[0-9a-z]{26,}$/.test(text)) return text;
-  const { rows } = await collectPages(SEARCHED_RUNS_MAX, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page });
-    return { rows: answer.runs, nextCursor: answer.nextCursor };
-  });
-  const named = rows.filter(({ runRef }) => runRef === text);
-  const ending = text.length < SHORT_CHARS_MIN ? null : text.toLowerCase();
-  const matching =
-    named.length > 0 ? named : rows.filter(({ runId }) => ending && runId.endsWith(ending));
-  const [first, ...others] = matching;
-  const shown = oneLine(text).slice(0, 60);
-  if (first === undefined) {
-    const message = `No run has the ID or reference "${shown}".`;
-    throw new CliError(exitCodes.refused, 'RUN_NOT_FOUND', message, {
-      fix: 'List runs: signalbox runs',
-    });
-  }
-  if (others.length === 0) return first.runId;
-  const ids = matching.map(({ runId }) => runId).join(', ');
-  throw new CliError(exitCodes.usage, 'RUN_AMBIGUOUS', `Several runs match "${shown}": ${ids}.`, {
-    fix: 'Give the whole ID.',
+  return await findIdByName(runIds, text, async () => {
+    const { rows } = await collectPages(SEARCHED_RUNS_MAX, 'runs', (page) =>
+      client.runs.list({ workspaceId, ...page }),
+    );
+    return rows.map(({ runId, runRef }) => ({ id: runId, name: runRef }));
   });
 }

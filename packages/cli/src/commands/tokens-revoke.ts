@@ -26,10 +26,7 @@ export const command = defineHubCommand({
       ...(serviceTokens ?? []).map((token) => [token.tokenId, token.name] as const),
       ...deviceTokens.map((token) => [token.tokenId, token.machineName] as const),
     ]);
-    const id = await findIdByEnding(tokenId, args[0] ?? '', async () => ({
-      rows: [...names.keys()],
-      nextCursor: null,
-    }));
+    const id = await findIdByEnding(tokenId, args[0] ?? '', async () => [...names.keys()]);
     const isProgram = serviceTokens?.some((token) => token.tokenId === id) ?? false;
     const ref = { workspaceId, tokenId: id };
     if (isProgram) await client.serviceTokens.revoke(ref);

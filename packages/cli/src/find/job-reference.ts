@@ -1,4 +1,5 @@
 import type { HubSession } from '../hub/hub-session.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { findIdByEnding, type IdKind } from './id-reference.ts';
 
 const jobId: IdKind = {
@@ -18,10 +19,11 @@ export async function findJobId(
   { client, workspaceId }: HubSession,
   text: string,
 ): Promise<string> {
-  return await findIdByEnding(jobId, text, async (page) => {
-    const list = { workspaceId, view: 'summary', ...page } as const;
-    const { jobs, nextCursor } = await client.jobs.list(list);
-    return { rows: jobs.map((job) => job.jobId), nextCursor };
+  return await findIdByEnding(jobId, text, async (idsMax) => {
+    const { rows } = await collectPages(idsMax, 'jobs', (page) =>
+      client.jobs.list({ workspaceId, view: 'summary', ...page }),
+    );
+    return rows.map((job) => job.jobId);
   });
 }
 

@@ -8,10 +8,9 @@ import { oneLine } from '../terminal/text.ts';
 
 /** Reads all members of the workspace. */
 export async function readMembers({ client, workspaceId }: HubSession): Promise<Member[]> {
-  const { rows } = await collectPages(Infinity, async (page) => {
-    const answer = await client.members.list({ workspaceId, ...page });
-    return { rows: answer.members, nextCursor: answer.nextCursor };
-  });
+  const { rows } = await collectPages(Infinity, 'members', (page) =>
+    client.members.list({ workspaceId, ...page }),
+  );
   return rows;
 }
 
@@ -21,10 +20,9 @@ export async function readInvitations({
   workspaceId,
 }: HubSession): Promise<Invitation[] | null> {
   try {
-    const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.invitations.list({ workspaceId, ...page });
-      return { rows: answer.invitations, nextCursor: answer.nextCursor };
-    });
+    const { rows } = await collectPages(Infinity, 'invitations', (page) =>
+      client.invitations.list({ workspaceId, ...page }),
+    );
     return rows;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'NOT_ALLOWED') return null;

@@ -4,6 +4,7 @@ import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { HubSession } from '../hub/hub-session.ts';
 import type { Io } from '../terminal/io.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { askChoice } from '../terminal/prompts.ts';
 import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
@@ -31,10 +32,11 @@ export async function findQuestionId(
   { client, workspaceId }: HubSession,
   text: string,
 ): Promise<string> {
-  return await findIdByEnding(uncertaintyId, text, async (page) => {
-    const list = { workspaceId, view: 'summary', ...page } as const;
-    const { uncertainties, nextCursor } = await client.uncertainties.list(list);
-    return { rows: uncertainties.map((each) => each.uncertaintyId), nextCursor };
+  return await findIdByEnding(uncertaintyId, text, async (idsMax) => {
+    const { rows } = await collectPages(idsMax, 'uncertainties', (page) =>
+      client.uncertainties.list({ workspaceId, view: 'summary', ...page }),
+    );
+    return rows.map((each) => each.uncertaintyId);
   });
 }
 
