@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { downloadAuditLog } from '../../api/audit-download.ts';
 import { callHub } from '../../api/hub-call.ts';
+import { saveAuditLog } from '../../api/save-file.ts';
 import {
   type AuditEntry,
   type AuditFilters,
@@ -54,7 +54,7 @@ export function AuditPage() {
 
 function Tools({ workspaceId, slug }: { workspaceId: string; slug: string }) {
   const verify = useMutation({ mutationFn: () => callHub('auditLog', 'verify', { workspaceId }) });
-  const download = useMutation({ mutationFn: () => downloadAuditLog(workspaceId, slug) });
+  const download = useMutation({ mutationFn: () => saveAuditLog(workspaceId, slug) });
   const failure = verify.error ?? download.error;
   return (
     <div className="grid justify-items-end gap-2">

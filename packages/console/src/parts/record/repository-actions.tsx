@@ -79,7 +79,7 @@ function useSettle(workspaceId: string) {
     } finally {
       await Promise.all([
         client.invalidateQueries({ queryKey: ['repositories', workspaceId] }),
-        client.invalidateQueries({ queryKey: ['queue-pauses', workspaceId] }),
+        client.invalidateQueries({ queryKey: ['pauses', workspaceId] }),
         client.invalidateQueries({ queryKey: ['jobs', workspaceId] }),
       ]);
     }
