@@ -13,16 +13,15 @@ import { plainText } from '../../format/text.ts';
 import { formatAbsolute } from '../../format/time.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
 import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
-import { Button } from '../../parts/form/button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { TextField } from '../../parts/form/field.tsx';
+import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import { findAddressFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { SelectInput } from '../../parts/settings/controls.tsx';
 import { MemberDialog } from '../../parts/settings/member-dialog.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
-import { ErrorNotice } from '../../parts/status/error-notice.tsx';
 import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
@@ -155,7 +154,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
   const fields = useFormFields({
     initial: { email: '', role: 'member' },
     check: ({ email }) => foundFaults({ email: findAddressFault(email) }),
-    failure: invite.error,
+    act: invite,
     fieldOfCode: { ALREADY_MEMBER: { name: 'email' } },
     send: (values) => invite.mutate(values),
   });
@@ -165,8 +164,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
   const chosen = roleOptions.find(({ value }) => value === fields.values.role);
   return (
     <Sheet>
-      <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Make the link" onCancel={onCancel}>
         <TextField
           label="E-mail address"
           type="email"
@@ -180,13 +178,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
           hint={chosen && roleWords[chosen.value].may}
           {...fields.bind('role')}
         />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={invite.isPending}>
-            Make the link
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

@@ -7,16 +7,15 @@ import { serviceTokensQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
 import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
-import { Button } from '../../parts/form/button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { TextField } from '../../parts/form/field.tsx';
+import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField, SelectInput } from '../../parts/settings/controls.tsx';
 import { Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
-import { ErrorNotice } from '../../parts/status/error-notice.tsx';
 import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
@@ -183,15 +182,19 @@ function MintForm({ onCancel, onDone }: MintFormProps) {
   const fields = useFormFields({
     initial: { name: '', days: '365' },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'the name of the program') }),
-    failure: mint.error,
+    act: mint,
     send: (values) => mint.mutate(values),
   });
   const change = (scope: Scope, checked: boolean) =>
     setChosen(scopes.filter((each) => (each === scope ? checked : chosen.includes(each))));
   return (
     <Sheet>
-      <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm
+        fields={fields}
+        submit="Make the token"
+        disabledReason={chosen.length === 0 ? 'Choose what the token may do.' : undefined}
+        onCancel={onCancel}
+      >
         <TextField
           label="Name"
           hint="The program that uses it, such as CI. Tokens with one name are one program."
@@ -212,18 +215,7 @@ function MintForm({ onCancel, onDone }: MintFormProps) {
           ))}
         </fieldset>
         <SelectInput label="Lifetime" options={lifetimes} {...fields.bind('days')} />
-        <div className="flex flex-wrap gap-2">
-          <ActionButton
-            type="submit"
-            look="primary"
-            busy={mint.isPending}
-            disabledReason={chosen.length === 0 ? 'Choose what the token may do.' : undefined}
-          >
-            Make the token
-          </ActionButton>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

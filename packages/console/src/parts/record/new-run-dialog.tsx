@@ -38,7 +38,7 @@ export function NewRunDialog({ onClose }: { onClose: () => void }) {
         title: findEmptyFault(title, 'a title'),
         repoId: repoId === '' ? 'Choose a repository.' : undefined,
       }),
-    failure: create.error,
+    act: create,
     send: (form) => create.mutate(form),
   });
   return (

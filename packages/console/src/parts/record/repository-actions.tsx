@@ -107,7 +107,7 @@ function RenameDialog({ label, onRename, onClose }: RenameProps & { onClose: () 
   const fields = useFormFields({
     initial: { label },
     check: ({ label: text }) => foundFaults({ label: findEmptyFault(text, 'a label') }),
-    failure: rename.error,
+    act: rename,
     send: ({ label: text }) => rename.mutate(text.trim()),
   });
   return (

@@ -8,9 +8,9 @@ import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
 import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
 
@@ -116,13 +116,12 @@ function TeamForm({ workspaceId, onClose }: { workspaceId: string; onClose: () =
           ? undefined
           : 'Enter the ID of the team, such as T024BE7LD.',
       }),
-    failure: add.error,
+    act: add,
     send: (values) => add.mutate(values),
   });
   return (
     <Sheet>
-      <form {...fields.form} className="grid gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Add the team" onCancel={onClose}>
         <TextField
           label="Team ID"
           hint="The chat shows it in the address of its web page, such as T024BE7LD."
@@ -130,13 +129,7 @@ function TeamForm({ workspaceId, onClose }: { workspaceId: string; onClose: () =
           {...fields.bind('teamId')}
         />
         <TextField label="Team name" maxLength={200} {...fields.bind('name')} required={false} />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={add.isPending}>
-            Add the team
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

@@ -8,9 +8,9 @@ import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
 import { Records, Row, Rows, Section, Sheet } from './section.tsx';
 import { ShownOnce } from './shown-once.tsx';
@@ -127,13 +127,12 @@ function SecretForm({ workspaceId, onCancel, onDone }: SecretFormProps) {
   const fields = useFormFields({
     initial: { name: '' },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'the name of the system') }),
-    failure: mint.error,
+    act: mint,
     send: (values) => mint.mutate(values),
   });
   return (
     <Sheet>
-      <form {...fields.form} className="grid gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Make the secret" onCancel={onCancel}>
         <TextField
           label="System"
           hint="The system that uses it, such as tracker."
@@ -141,13 +140,7 @@ function SecretForm({ workspaceId, onCancel, onDone }: SecretFormProps) {
           autoComplete="off"
           {...fields.bind('name')}
         />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={mint.isPending}>
-            Make the secret
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }
