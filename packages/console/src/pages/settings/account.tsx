@@ -19,8 +19,8 @@ import {
 } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField } from '../../parts/settings/controls.tsx';
-import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Mark, RecordRows, Row, Section, Sheet } from '../../parts/settings/section.tsx';
+import { Moment } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -139,15 +139,14 @@ function SessionsSection() {
   const query = useQuery(sessionsQuery());
   return (
     <Section title="Signed-in browsers" description="End what you do not recognize.">
-      <Records what="the browsers" query={query}>
-        {({ sessions }) => (
-          <Rows label="Signed-in browsers">
-            {sessions.map((session) => (
-              <SessionRow key={session.sessionId} session={session} />
-            ))}
-          </Rows>
-        )}
-      </Records>
+      <RecordRows
+        what="the browsers"
+        query={query}
+        label="Signed-in browsers"
+        items={({ sessions }) => sessions}
+      >
+        {(session) => <SessionRow key={session.sessionId} session={session} />}
+      </RecordRows>
     </Section>
   );
 }
@@ -169,12 +168,8 @@ function SessionRow({ session }: { session: ConsoleSession }) {
       }
       facts={[
         session.ip,
-        <>
-          signed in <RelativeTime at={session.createdAt} />
-        </>,
-        <>
-          used <RelativeTime at={session.lastSeenAt} />
-        </>,
+        <Moment key="signed in" word="signed in" at={session.createdAt} />,
+        <Moment key="used" word="used" at={session.lastSeenAt} />,
       ]}
       action={
         !session.current && (

@@ -13,10 +13,10 @@ import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField, SelectInput } from '../../parts/settings/controls.tsx';
-import { Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
+import { RecordRows, Row, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Moment, RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -90,26 +90,24 @@ function TokenList() {
   const { membership } = workspace.useRouteContext();
   const query = useQuery(serviceTokensQuery(membership.workspaceId));
   return (
-    <Records what="the tokens" query={query}>
-      {({ tokens }) =>
-        tokens.length === 0 ? (
-          <EmptyState
-            icon="key-round"
-            title="No tokens yet"
-            guide="/docs/start/ci"
-            command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
-          >
-            Make one here, or on the machine of the hub:
-          </EmptyState>
-        ) : (
-          <Rows label="Service tokens">
-            {tokens.map((token) => (
-              <TokenRow key={token.tokenId} token={token} />
-            ))}
-          </Rows>
-        )
+    <RecordRows
+      what="the tokens"
+      query={query}
+      label="Service tokens"
+      items={({ tokens }) => tokens}
+      empty={
+        <EmptyState
+          icon="key-round"
+          title="No tokens yet"
+          guide="/docs/start/ci"
+          command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
+        >
+          Make one here, or on the machine of the hub:
+        </EmptyState>
       }
-    </Records>
+    >
+      {(token) => <TokenRow key={token.tokenId} token={token} />}
+    </RecordRows>
   );
 }
 
@@ -129,13 +127,7 @@ function TokenRow({ token }: { token: ServiceToken }) {
       facts={[
         token.scopes.join(', '),
         <>by {plainText(token.createdBy)}</>,
-        token.lastUsedAt === null ? (
-          'never used'
-        ) : (
-          <>
-            used <RelativeTime at={token.lastUsedAt} />
-          </>
-        ),
+        <Moment key="used" word="used" at={token.lastUsedAt} never="never used" />,
         <>
           {Date.parse(token.expiresAt) < Date.now() ? 'ended ' : 'ends '}
           <RelativeTime at={token.expiresAt} />

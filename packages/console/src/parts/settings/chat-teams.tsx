@@ -11,8 +11,8 @@ import { TextField } from '../form/field.tsx';
 import { FieldsForm } from '../form/fields-form.tsx';
 import { foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { RelativeTime } from '../text/relative-time.tsx';
-import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
+import { Moment, RelativeTime } from '../text/relative-time.tsx';
+import { Mark, RecordRows, Row, Section, Sheet } from './section.tsx';
 
 /** The chat teams whose messages come to the workspace. */
 export function ChatTeams({ workspaceId }: { workspaceId: string }) {
@@ -31,30 +31,26 @@ export function ChatTeams({ workspaceId }: { workspaceId: string }) {
       }
     >
       {isAdding && <TeamForm workspaceId={workspaceId} onClose={() => setAdding(false)} />}
-      <Records what="the chat teams" query={query}>
-        {({ chatTeams }) =>
-          chatTeams.length === 0 ? (
-            <EmptyState
-              icon="globe"
-              title="No chat teams yet"
-              guide="/docs/guides/events-and-triggers"
-            >
-              Begin with “Add a team”. A person of the team then posts a code in the chat, which
-              proves that the team agrees.
-            </EmptyState>
-          ) : (
-            <Rows label="Chat teams">
-              {chatTeams.map((team) => (
-                <TeamRow
-                  key={`${team.teamId} ${team.status}`}
-                  workspaceId={workspaceId}
-                  team={team}
-                />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the chat teams"
+        query={query}
+        label="Chat teams"
+        items={({ chatTeams }) => chatTeams}
+        empty={
+          <EmptyState
+            icon="globe"
+            title="No chat teams yet"
+            guide="/docs/guides/events-and-triggers"
+          >
+            Begin with “Add a team”. A person of the team then posts a code in the chat, which
+            proves that the team agrees.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(team) => (
+          <TeamRow key={`${team.teamId} ${team.status}`} workspaceId={workspaceId} team={team} />
+        )}
+      </RecordRows>
     </Section>
   );
 }
@@ -79,9 +75,7 @@ function TeamRow({ workspaceId, team }: { workspaceId: string; team: ChatTeam })
       facts={[
         teamId,
         confirmation === null ? (
-          <>
-            added <RelativeTime at={team.createdAt} />
-          </>
+          <Moment key="added" word="added" at={team.createdAt} />
         ) : (
           <>
             post <code>{confirmation.code}</code> in the chat, it ends{' '}

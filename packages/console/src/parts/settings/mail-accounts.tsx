@@ -12,7 +12,7 @@ import { FieldsForm } from '../form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
 import { SelectInput } from './controls.tsx';
-import { Records, Row, Rows, Section, Sheet } from './section.tsx';
+import { RecordRows, Row, Section, Sheet } from './section.tsx';
 
 /** The mail accounts from which live threads are read. */
 export function MailAccounts({ workspaceId }: { workspaceId: string }) {
@@ -31,22 +31,22 @@ export function MailAccounts({ workspaceId }: { workspaceId: string }) {
       }
     >
       {isAdding && <AccountForm workspaceId={workspaceId} onClose={() => setAdding(false)} />}
-      <Records what="the mail accounts" query={query}>
-        {({ accounts }) =>
-          accounts.length === 0 ? (
-            <EmptyState icon="inbox" title="No mail accounts yet">
-              Begin with “Add an account”: an IMAP server, and a password made for this purpose. The
-              hub reads only and seals the password.
-            </EmptyState>
-          ) : (
-            <Rows label="Mail accounts">
-              {accounts.map((account) => (
-                <AccountRow key={account.accountId} workspaceId={workspaceId} account={account} />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the mail accounts"
+        query={query}
+        label="Mail accounts"
+        items={({ accounts }) => accounts}
+        empty={
+          <EmptyState icon="inbox" title="No mail accounts yet">
+            Begin with “Add an account”: an IMAP server, and a password made for this purpose. The
+            hub reads only and seals the password.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(account) => (
+          <AccountRow key={account.accountId} workspaceId={workspaceId} account={account} />
+        )}
+      </RecordRows>
     </Section>
   );
 }
