@@ -21,36 +21,55 @@ export interface CommandCall {
   loadProgram(): Promise<Command>;
 }
 
-/** Defines a command with typed options: `run` receives what `describe` declares. */
-export function defineCommand<Options>(module: {
-  describe(command: Command): void;
-  run(call: Omit<CommandCall, 'options'> & { options: Options }): Promise<ExitCode | undefined>;
-}): CommandModule {
-  // commander types options as a record; `describe` is next to `run`, so they are easy to compare.
-  return module as CommandModule;
+/** A line to type, and its meaning. */
+export type Example = readonly [line: string, meaning: string];
+
+/** The parts of a command, in the order of its help. */
+export interface CommandParts {
+  /** Adds arguments and options. */
+  describe?(command: Command): void;
+  /** The meaning of `--json`, unless it prints one document; null: the command lacks it. */
+  json?: string | null;
+  /** Adds the options that choose the hub. */
+  chooseHub?(command: Command): void;
+  examples?: readonly Example[];
+  /** Further lines at the end of the help. */
+  notes?: string;
 }
 
-/** Adds the `--json` option, which every command has. */
-export function addJsonOption(command: Command, what = 'print one JSON document'): Command {
-  return command.option('--json', what);
+/** Defines a command with typed options: `run` receives what the parts declare. */
+export function defineCommand<Options>(
+  parts: CommandParts & {
+    run(call: Omit<CommandCall, 'options'> & { options: Options }): Promise<ExitCode | undefined>;
+  },
+): CommandModule {
+  return {
+    describe(command) {
+      const { json = 'print one JSON document', examples = [], notes } = parts;
+      parts.describe?.(command);
+      if (json !== null) command.optionsGroup('Options:').option('--json', json);
+      parts.chooseHub?.(command);
+      if (examples.length > 0) addExamples(command, examples);
+      if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
+    },
+    // commander types options as a record; the parts are next to `run`, which makes them easy to
+    // compare.
+    run: async (call) => await parts.run(call as typeof call & { options: Options }),
+  };
 }
 
 export type HubOptions = HubChoice & { json?: true };
 
 /** Adds the options of all commands that talk to a hub. */
-export function addHubOptions(command: Command): Command {
-  return command
+export function addHubOptions(command: Command): void {
+  command
     .optionsGroup('Which hub:')
     .option('-w, --workspace <slug>', 'the workspace; SIGNALBOX_WORKSPACE')
     .option('--url <url>', "the hub's address; SIGNALBOX_URL");
 }
 
-/** Adds examples to the end of a command's help: the line to type and its meaning. */
-export function addExamples(
-  command: Command,
-  examples: readonly (readonly [line: string, meaning: string])[],
-): Command {
-  return command.addHelpText('after', (context) => {
+function addExamples(command: Command, examples: readonly Example[]): void {
+  command.addHelpText('after', (context) => {
     const typed = examples.map(([line, meaning]) => [asTyped(line), meaning] as const);
     return `\nExamples:\n${formatPairs(typed, widthOf(context.command))}`;
   });

@@ -1,6 +1,6 @@
 import type { CommandModule } from './command-module.ts';
 
-/** A row of the help and the loader of its command. Only the command that runs is loaded. */
+/** A command, as the help lists it. */
 export interface CommandEntry {
   words: readonly string[];
   group: string;
@@ -8,463 +8,271 @@ export interface CommandEntry {
   load: () => Promise<{ command: CommandModule }>;
 }
 
-const groups = {
-  machine: 'This machine:',
-  jobs: 'Jobs:',
-  work: 'The work of agents in this clone:',
-  inJob: 'In a job:',
-  fleet: 'Agents and repositories of the workspace:',
-  team: 'The team and what it knows:',
-  hub: 'The hub:',
-} as const;
+/** A summary for the help, and the loader of the command. Only the command that runs is loaded. */
+type Row = readonly [summary: string, load: CommandEntry['load']];
 
-/** All commands, in the order of the help. */
-export const commandTable: readonly CommandEntry[] = [
-  {
-    words: ['up'],
-    group: groups.machine,
-    summary: 'start a hub here with an agent for this clone, and open the console',
-    load: () => import('./commands/hub/up.ts'),
-  },
-  {
-    words: ['login'],
-    group: groups.machine,
-    summary: 'log this machine in to a workspace, with your browser',
-    load: () => import('./commands/login.ts'),
-  },
-  {
-    words: ['logout'],
-    group: groups.machine,
-    summary: 'revoke the token of this machine and forget it',
-    load: () => import('./commands/logout.ts'),
-  },
-  {
-    words: ['whoami'],
-    group: groups.machine,
-    summary: 'show who is logged in, where, and for how long',
-    load: () => import('./commands/whoami.ts'),
-  },
-  {
-    words: ['use'],
-    group: groups.machine,
-    summary: 'choose the workspace that commands take, among your logins',
-    load: () => import('./commands/use.ts'),
-  },
-  {
-    words: ['repo', 'link'],
-    group: groups.machine,
-    summary: 'link a clone, so that agents on this machine can work on it',
-    load: () => import('./commands/repo-link.ts'),
-  },
-  {
-    words: ['repo', 'list'],
-    group: groups.machine,
-    summary: 'list the repositories of the workspace and their clones on this machine',
-    load: () => import('./commands/repo-list.ts'),
-  },
-  {
-    words: ['repo', 'unlink'],
-    group: groups.machine,
-    summary: 'unlink a clone, so that agents on this machine no longer work on it',
-    load: () => import('./commands/repo-unlink.ts'),
-  },
-  {
-    words: ['agent', 'start'],
-    group: groups.machine,
-    summary: 'claim jobs and run them with a coding tool',
-    load: () => import('./commands/agent/start-agent.ts'),
-  },
-  {
-    words: ['agent', 'service', 'install'],
-    group: groups.machine,
-    summary: 'keep an agent running, as a service of systemd or launchd',
-    load: () => import('./commands/agent/agent-install.ts'),
-  },
-  {
-    words: ['agent', 'service', 'remove'],
-    group: groups.machine,
-    summary: 'end that service and remove it',
-    load: () => import('./commands/agent/agent-remove.ts'),
-  },
-  {
-    words: ['agent', 'service', 'status'],
-    group: groups.machine,
-    summary: 'show whether that service runs',
-    load: () => import('./commands/agent/agent-status.ts'),
-  },
-  {
-    words: ['hook', 'install'],
-    group: groups.machine,
-    summary: 'ask about permissions of your own coding sessions in your inbox, too',
-    load: () => import('./commands/agent/hook-install.ts'),
-  },
-  {
-    words: ['hook', 'remove'],
-    group: groups.machine,
-    summary: 'ask about them at the terminal only again',
-    load: () => import('./commands/agent/hook-remove.ts'),
-  },
-  {
-    words: ['hook', 'status'],
-    group: groups.machine,
-    summary: 'show where that hook is installed',
-    load: () => import('./commands/agent/hook-status.ts'),
-  },
-  {
-    words: ['hook', 'run'],
-    group: groups.machine,
-    summary: 'ask about one permission; coding tools run this',
-    load: () => import('./commands/agent/hook-run.ts'),
-  },
-  {
-    words: ['cloud-ai', 'start'],
-    group: groups.machine,
-    summary: 'claim cloud AI jobs and make their model calls',
-    load: () => import('./commands/agent/start-cloud-ai.ts'),
-  },
-  {
-    words: ['enqueue'],
-    group: groups.jobs,
-    summary: 'add a job to the queue',
-    load: () => import('./commands/enqueue.ts'),
-  },
-  {
-    words: ['jobs'],
-    group: groups.jobs,
-    summary: 'list jobs, newest first',
-    load: () => import('./commands/jobs.ts'),
-  },
-  {
-    words: ['job'],
-    group: groups.jobs,
-    summary: 'show one job: what it waits for, and its timeline',
-    load: () => import('./commands/job.ts'),
-  },
-  {
-    words: ['job', 'cancel'],
-    group: groups.jobs,
-    summary: 'cancel jobs',
-    load: () => import('./commands/job-cancel.ts'),
-  },
-  {
-    words: ['job', 'retry'],
-    group: groups.jobs,
-    summary: 'put failed or blocked jobs back in the queue',
-    load: () => import('./commands/job-retry.ts'),
-  },
-  {
-    words: ['job', 'continue'],
-    group: groups.jobs,
-    summary: 'continue the work of a job on its branch, or leave it a message',
-    load: () => import('./commands/job-continue.ts'),
-  },
-  {
-    words: ['job', 'choose'],
-    group: groups.jobs,
-    summary: 'keep one of the variants of a work, and close the others',
-    load: () => import('./commands/job-choose.ts'),
-  },
-  {
-    words: ['review'],
-    group: groups.jobs,
-    summary: 'comment on lines of a result, and send the comments with the next round',
-    load: () => import('./commands/review.ts'),
-  },
-  {
-    words: ['job', 'release'],
-    group: groups.jobs,
-    summary: 'take running jobs from their agents',
-    load: () => import('./commands/job-release.ts'),
-  },
-  {
-    words: ['job', 'open'],
-    group: groups.jobs,
-    summary: 'open the pages of jobs in the browser',
-    load: () => import('./commands/job-open.ts'),
-  },
-  {
-    words: ['job', 'log'],
-    group: groups.jobs,
-    summary: 'print the output of a job, or search it',
-    load: () => import('./commands/job-log.ts'),
-  },
-  {
-    words: ['job', 'diff'],
-    group: groups.jobs,
-    summary: 'show what a job has changed, by its branch in this clone',
-    load: () => import('./commands/job-diff.ts'),
-  },
-  {
-    words: ['work', 'list'],
-    group: groups.work,
-    summary: 'list the branches that agents made in this clone',
-    load: () => import('./commands/agent/work-list.ts'),
-  },
-  {
-    words: ['work', 'show'],
-    group: groups.work,
-    summary: 'show the work of a job: its checks and changed files',
-    load: () => import('./commands/work-show.ts'),
-  },
-  {
-    words: ['work', 'checkout'],
-    group: groups.work,
-    summary: "switch this clone to a job's branch",
-    load: () => import('./commands/work-checkout.ts'),
-  },
-  {
-    words: ['work', 'merge'],
-    group: groups.work,
-    summary: "merge a job's branch into the current one",
-    load: () => import('./commands/work-merge.ts'),
-  },
-  {
-    words: ['work', 'approve'],
-    group: groups.work,
-    summary: 'approve the commit of a work that you have reviewed',
-    load: () => import('./commands/work-approve.ts'),
-  },
-  {
-    words: ['work', 'land'],
-    group: groups.work,
-    summary: "have its agent land an approved work in the repository's base",
-    load: () => import('./commands/work-land.ts'),
-  },
-  {
-    words: ['work', 'close'],
-    group: groups.work,
-    summary: 'close a work that shall not land',
-    load: () => import('./commands/work-close.ts'),
-  },
-  {
-    words: ['work', 'prune'],
-    group: groups.work,
-    summary: 'delete merged branches of agents, and files that no job uses',
-    load: () => import('./commands/agent/work-prune.ts'),
-  },
-  {
-    words: ['watch'],
-    group: groups.jobs,
-    summary: 'watch jobs and questions, and answer',
-    load: () => import('./commands/watch/watch.ts'),
-  },
-  {
-    words: ['inbox'],
-    group: groups.jobs,
-    summary: 'list open questions, and which jobs wait for an answer',
-    load: () => import('./commands/inbox.ts'),
-  },
-  {
-    words: ['answer'],
-    group: groups.jobs,
-    summary: 'read a question and answer it',
-    load: () => import('./commands/answer.ts'),
-  },
-  {
-    words: ['queue', 'pause'],
-    group: groups.jobs,
-    summary: 'hand out no jobs of the workspace',
-    load: () => import('./commands/queue-pause.ts'),
-  },
-  {
-    words: ['queue', 'resume'],
-    group: groups.jobs,
-    summary: 'hand out jobs again',
-    load: () => import('./commands/queue-resume.ts'),
-  },
-  {
-    words: ['runs'],
-    group: groups.jobs,
-    summary: 'list runs, or show one: its milestones, jobs and cost',
-    load: () => import('./commands/runs.ts'),
-  },
-  {
-    words: ['ask'],
-    group: groups.inJob,
-    summary: 'ask a person from a command of a job, and print the answer',
-    load: () => import('./commands/agent/ask.ts'),
-  },
-  {
-    words: ['mcp'],
-    group: groups.inJob,
-    summary: "serve the job's own tools to a coding tool, over MCP",
-    load: () => import('./commands/agent/mcp.ts'),
-  },
-  {
-    words: ['agents'],
-    group: groups.fleet,
-    summary: 'list the agents of the workspace and what each holds',
-    load: () => import('./commands/agents.ts'),
-  },
-  {
-    words: ['agent', 'drain'],
-    group: groups.fleet,
-    summary: 'let an agent finish its jobs and give it no more',
-    load: () => import('./commands/agent-drain.ts'),
-  },
-  {
-    words: ['agent', 'resume'],
-    group: groups.fleet,
-    summary: 'give a drained agent jobs again',
-    load: () => import('./commands/agent-resume.ts'),
-  },
-  {
-    words: ['agent', 'stop'],
-    group: groups.fleet,
-    summary: 'end an agent after its jobs, or now',
-    load: () => import('./commands/agent-stop.ts'),
-  },
-  {
-    words: ['repo', 'pause'],
-    group: groups.fleet,
-    summary: 'hand out no job of a repository',
-    load: () => import('./commands/repo-pause.ts'),
-  },
-  {
-    words: ['repo', 'resume'],
-    group: groups.fleet,
-    summary: 'hand out the jobs of a repository again',
-    load: () => import('./commands/repo-resume.ts'),
-  },
-  {
-    words: ['repo', 'archive'],
-    group: groups.fleet,
-    summary: 'archive a repository, or make it active again',
-    load: () => import('./commands/repo-archive.ts'),
-  },
-  {
-    words: ['members'],
-    group: groups.team,
-    summary: 'list the members of the workspace',
-    load: () => import('./commands/members.ts'),
-  },
-  {
-    words: ['members', 'invite'],
-    group: groups.team,
-    summary: 'invite a person, and print the link',
-    load: () => import('./commands/members-invite.ts'),
-  },
-  {
-    words: ['members', 'role'],
-    group: groups.team,
-    summary: "change a member's role",
-    load: () => import('./commands/members-role.ts'),
-  },
-  {
-    words: ['members', 'remove'],
-    group: groups.team,
-    summary: 'remove a member, or revoke an invitation',
-    load: () => import('./commands/members-remove.ts'),
-  },
-  {
-    words: ['tokens'],
-    group: groups.team,
-    summary: 'list the tokens of programs and machines',
-    load: () => import('./commands/tokens.ts'),
-  },
-  {
-    words: ['tokens', 'create'],
-    group: groups.team,
-    summary: 'create a token for a program, and print it once',
-    load: () => import('./commands/tokens-create.ts'),
-  },
-  {
-    words: ['tokens', 'revoke'],
-    group: groups.team,
-    summary: 'revoke the token of a program, or log a machine out',
-    load: () => import('./commands/tokens-revoke.ts'),
-  },
-  {
-    words: ['context'],
-    group: groups.team,
-    summary: 'list what the workspace knows, or search it',
-    load: () => import('./commands/context.ts'),
-  },
-  {
-    words: ['context', 'show'],
-    group: groups.team,
-    summary: 'print a context item',
-    load: () => import('./commands/context-show.ts'),
-  },
-  {
-    words: ['context', 'add'],
-    group: groups.team,
-    summary: 'add a note, a decision or a document',
-    load: () => import('./commands/context-add.ts'),
-  },
-  {
-    words: ['serve'],
-    group: groups.hub,
-    summary: 'run a hub on this machine',
-    load: () => import('./commands/hub/serve.ts'),
-  },
-  {
-    words: ['backup'],
-    group: groups.hub,
-    summary: "copy a hub's data into a directory, while it runs or not",
-    load: () => import('./commands/hub/backup.ts'),
-  },
-  {
-    words: ['restore'],
-    group: groups.hub,
-    summary: 'restore a backup into an empty data directory',
-    load: () => import('./commands/hub/restore.ts'),
-  },
-  {
-    words: ['verify'],
-    group: groups.hub,
-    summary: 'check all data of a hub, or of a backup',
-    load: () => import('./commands/hub/verify.ts'),
-  },
-  {
-    words: ['admin', 'workspace', 'create'],
-    group: groups.hub,
-    summary: "create a workspace, directly in the hub's database",
-    load: () => import('./commands/hub/admin-workspace-create.ts'),
-  },
-  {
-    words: ['admin', 'members', 'invite'],
-    group: groups.hub,
-    summary: "invite a person to a workspace, directly in the hub's database",
-    load: () => import('./commands/hub/admin-members-invite.ts'),
-  },
-  {
-    words: ['admin', 'person', 'reset-password'],
-    group: groups.hub,
-    summary: "create a link for a person's new password, directly in the hub's database",
-    load: () => import('./commands/hub/admin-person-reset-password.ts'),
-  },
-  {
-    words: ['admin', 'chat-team', 'add'],
-    group: groups.hub,
-    summary: "send a chat team's messages to a workspace, directly in the hub's database",
-    load: () => import('./commands/hub/admin-chat-team-add.ts'),
-  },
-  {
-    words: ['admin', 'tokens', 'create'],
-    group: groups.hub,
-    summary: "create a token for a program, directly in the hub's database",
-    load: () => import('./commands/hub/admin-tokens-create.ts'),
-  },
-  {
-    words: ['admin', 'accept-restore'],
-    group: groups.hub,
-    summary: 'let hubs serve a database that other means than `signalbox restore` have restored',
-    load: () => import('./commands/hub/admin-accept-restore.ts'),
-  },
-  {
-    words: ['doctor'],
-    group: 'More:',
-    summary: 'check what agents, commands and a hub need here',
-    load: () => import('./commands/doctor.ts'),
-  },
-  {
-    words: ['completion'],
-    group: 'More:',
-    summary: 'print a completion script for bash, zsh or fish',
-    load: () => import('./commands/completion.ts'),
-  },
-];
+/** All commands by the words of each, in the groups and the order of the help. */
+const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  'This machine:': {
+    up: [
+      'start a hub here with an agent for this clone, and open the console',
+      () => import('./commands/hub/up.ts'),
+    ],
+    login: [
+      'log this machine in to a workspace, with your browser',
+      () => import('./commands/login.ts'),
+    ],
+    logout: [
+      'revoke the token of this machine and forget it',
+      () => import('./commands/logout.ts'),
+    ],
+    whoami: [
+      'show who is logged in, where, and for how long',
+      () => import('./commands/whoami.ts'),
+    ],
+    use: [
+      'choose the workspace that commands take, among your logins',
+      () => import('./commands/use.ts'),
+    ],
+    'repo link': [
+      'link a clone, so that agents on this machine can work on it',
+      () => import('./commands/repo-link.ts'),
+    ],
+    'repo list': [
+      'list the repositories of the workspace and their clones on this machine',
+      () => import('./commands/repo-list.ts'),
+    ],
+    'repo unlink': [
+      'unlink a clone, so that agents on this machine no longer work on it',
+      () => import('./commands/repo-unlink.ts'),
+    ],
+    'agent start': [
+      'claim jobs and run them with a coding tool',
+      () => import('./commands/agent/start-agent.ts'),
+    ],
+    'agent service install': [
+      'keep an agent running, as a service of systemd or launchd',
+      () => import('./commands/agent/agent-install.ts'),
+    ],
+    'agent service remove': [
+      'end that service and remove it',
+      () => import('./commands/agent/agent-remove.ts'),
+    ],
+    'agent service status': [
+      'show whether that service runs',
+      () => import('./commands/agent/agent-status.ts'),
+    ],
+    'hook install': [
+      'ask about permissions of your own coding sessions in your inbox, too',
+      () => import('./commands/agent/hook-install.ts'),
+    ],
+    'hook remove': [
+      'ask about them at the terminal only again',
+      () => import('./commands/agent/hook-remove.ts'),
+    ],
+    'hook status': [
+      'show where that hook is installed',
+      () => import('./commands/agent/hook-status.ts'),
+    ],
+    'hook run': [
+      'ask about one permission; coding tools run this',
+      () => import('./commands/agent/hook-run.ts'),
+    ],
+    'cloud-ai start': [
+      'claim cloud AI jobs and make their model calls',
+      () => import('./commands/agent/start-cloud-ai.ts'),
+    ],
+  },
+  'Jobs:': {
+    enqueue: ['add a job to the queue', () => import('./commands/enqueue.ts')],
+    jobs: ['list jobs, newest first', () => import('./commands/jobs.ts')],
+    job: ['show one job: what it waits for, and its timeline', () => import('./commands/job.ts')],
+    'job cancel': ['cancel jobs', () => import('./commands/job-cancel.ts')],
+    'job retry': [
+      'put failed or blocked jobs back in the queue',
+      () => import('./commands/job-retry.ts'),
+    ],
+    'job continue': [
+      'continue the work of a job on its branch, or leave it a message',
+      () => import('./commands/job-continue.ts'),
+    ],
+    'job choose': [
+      'keep one of the variants of a work, and close the others',
+      () => import('./commands/job-choose.ts'),
+    ],
+    review: [
+      'comment on lines of a result, and send the comments with the next round',
+      () => import('./commands/review.ts'),
+    ],
+    'job release': [
+      'take running jobs from their agents',
+      () => import('./commands/job-release.ts'),
+    ],
+    'job open': ['open the pages of jobs in the browser', () => import('./commands/job-open.ts')],
+    'job log': ['print the output of a job, or search it', () => import('./commands/job-log.ts')],
+    'job diff': [
+      'show what a job has changed, by its branch in this clone',
+      () => import('./commands/job-diff.ts'),
+    ],
+    watch: ['watch jobs and questions, and answer', () => import('./commands/watch/watch.ts')],
+    inbox: [
+      'list open questions, and which jobs wait for an answer',
+      () => import('./commands/inbox.ts'),
+    ],
+    answer: ['read a question and answer it', () => import('./commands/answer.ts')],
+    'queue pause': ['hand out no jobs of the workspace', () => import('./commands/queue-pause.ts')],
+    'queue resume': ['hand out jobs again', () => import('./commands/queue-resume.ts')],
+    runs: [
+      'list runs, or show one: its milestones, jobs and cost',
+      () => import('./commands/runs.ts'),
+    ],
+  },
+  'The work of agents in this clone:': {
+    'work list': [
+      'list the branches that agents made in this clone',
+      () => import('./commands/agent/work-list.ts'),
+    ],
+    'work show': [
+      'show the work of a job: its checks and changed files',
+      () => import('./commands/work-show.ts'),
+    ],
+    'work checkout': [
+      "switch this clone to a job's branch",
+      () => import('./commands/work-checkout.ts'),
+    ],
+    'work merge': [
+      "merge a job's branch into the current one",
+      () => import('./commands/work-merge.ts'),
+    ],
+    'work approve': [
+      'approve the commit of a work that you have reviewed',
+      () => import('./commands/work-approve.ts'),
+    ],
+    'work land': [
+      "have its agent land an approved work in the repository's base",
+      () => import('./commands/work-land.ts'),
+    ],
+    'work close': ['close a work that shall not land', () => import('./commands/work-close.ts')],
+    'work prune': [
+      'delete merged branches of agents, and files that no job uses',
+      () => import('./commands/agent/work-prune.ts'),
+    ],
+  },
+  'In a job:': {
+    ask: [
+      'ask a person from a command of a job, and print the answer',
+      () => import('./commands/agent/ask.ts'),
+    ],
+    mcp: [
+      "serve the job's own tools to a coding tool, over MCP",
+      () => import('./commands/agent/mcp.ts'),
+    ],
+  },
+  'Agents and repositories of the workspace:': {
+    agents: [
+      'list the agents of the workspace and what each holds',
+      () => import('./commands/agents.ts'),
+    ],
+    'agent drain': [
+      'let an agent finish its jobs and give it no more',
+      () => import('./commands/agent-drain.ts'),
+    ],
+    'agent resume': ['give a drained agent jobs again', () => import('./commands/agent-resume.ts')],
+    'agent stop': ['end an agent after its jobs, or now', () => import('./commands/agent-stop.ts')],
+    'repo pause': ['hand out no job of a repository', () => import('./commands/repo-pause.ts')],
+    'repo resume': [
+      'hand out the jobs of a repository again',
+      () => import('./commands/repo-resume.ts'),
+    ],
+    'repo archive': [
+      'archive a repository, or make it active again',
+      () => import('./commands/repo-archive.ts'),
+    ],
+  },
+  'The team and what it knows:': {
+    members: ['list the members of the workspace', () => import('./commands/members.ts')],
+    'members invite': [
+      'invite a person, and print the link',
+      () => import('./commands/members-invite.ts'),
+    ],
+    'members role': ["change a member's role", () => import('./commands/members-role.ts')],
+    'members remove': [
+      'remove a member, or revoke an invitation',
+      () => import('./commands/members-remove.ts'),
+    ],
+    tokens: ['list the tokens of programs and machines', () => import('./commands/tokens.ts')],
+    'tokens create': [
+      'create a token for a program, and print it once',
+      () => import('./commands/tokens-create.ts'),
+    ],
+    'tokens revoke': [
+      'revoke the token of a program, or log a machine out',
+      () => import('./commands/tokens-revoke.ts'),
+    ],
+    context: ['list what the workspace knows, or search it', () => import('./commands/context.ts')],
+    'context show': ['print a context item', () => import('./commands/context-show.ts')],
+    'context add': [
+      'add a note, a decision or a document',
+      () => import('./commands/context-add.ts'),
+    ],
+  },
+  'The hub:': {
+    serve: ['run a hub on this machine', () => import('./commands/hub/serve.ts')],
+    backup: [
+      "copy a hub's data into a directory, while it runs or not",
+      () => import('./commands/hub/backup.ts'),
+    ],
+    restore: [
+      'restore a backup into an empty data directory',
+      () => import('./commands/hub/restore.ts'),
+    ],
+    verify: ['check all data of a hub, or of a backup', () => import('./commands/hub/verify.ts')],
+    'admin workspace create': [
+      "create a workspace, directly in the hub's database",
+      () => import('./commands/hub/admin-workspace-create.ts'),
+    ],
+    'admin members invite': [
+      "invite a person to a workspace, directly in the hub's database",
+      () => import('./commands/hub/admin-members-invite.ts'),
+    ],
+    'admin person reset-password': [
+      "create a link for a person's new password, directly in the hub's database",
+      () => import('./commands/hub/admin-person-reset-password.ts'),
+    ],
+    'admin chat-team add': [
+      "send a chat team's messages to a workspace, directly in the hub's database",
+      () => import('./commands/hub/admin-chat-team-add.ts'),
+    ],
+    'admin tokens create': [
+      "create a token for a program, directly in the hub's database",
+      () => import('./commands/hub/admin-tokens-create.ts'),
+    ],
+    'admin accept-restore': [
+      'let hubs serve a database that other means than `signalbox restore` have restored',
+      () => import('./commands/hub/admin-accept-restore.ts'),
+    ],
+  },
+  'More:': {
+    doctor: [
+      'check what agents, commands and a hub need here',
+      () => import('./commands/doctor.ts'),
+    ],
+    completion: [
+      'print a completion script for bash, zsh or fish',
+      () => import('./commands/completion.ts'),
+    ],
+  },
+};
+
+export const commandTable: readonly CommandEntry[] = Object.entries(groups).flatMap(
+  ([group, rows]) =>
+    Object.entries(rows).map(([path, [summary, load]]) => ({
+      words: path.split(' '),
+      group,
+      summary,
+      load,
+    })),
+);
 
 /** The commands of the first help, which fits on one screen. */
 export const dailyCommands: readonly string[] = [

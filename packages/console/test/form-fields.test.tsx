@@ -14,7 +14,7 @@ function Form({ failure = null }: { failure?: Error | null }) {
       ...(name === '' && { name: 'Enter your name.' }),
       ...(password === '' && { password: 'Enter your password.' }),
     }),
-    failure,
+    act: { isPending: false, error: failure },
     fieldOfCode: { SIGN_IN_FAILED: { name: 'password', message: 'The password is wrong.' } },
     send: (values) => sent.push(values),
   });

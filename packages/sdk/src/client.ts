@@ -16,6 +16,8 @@ export interface ClientOptions {
   integrationSecret?: string | undefined;
   /** Browsers may replace it by their own. */
   userAgent?: string | undefined;
+  /** Aborts every call that brings no signal of its own. */
+  signal?: AbortSignal | undefined;
   /** For one attempt of a call that is not a long poll; default 30,000. */
   timeoutMs?: number | undefined;
   /** Attempts of one call, the first included; default 4. 1 never retries. */
@@ -33,21 +35,29 @@ export interface ClientOptions {
 /** Rows of endpoints by group and verb. */
 export type EndpointTable = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
+/** The body of a call. An optional field may be undefined: it is not sent. */
+type BodyOf<E> = OptionalFields<RequestOf<E>>;
+type OptionalFields<Fields> = {
+  [Name in keyof Fields]: Record<never, never> extends Pick<Fields, Name>
+    ? Fields[Name] | undefined
+    : Fields[Name];
+};
+
 /**
  * A call of an endpoint. The body is optional if it has no required field. A row that streams gives
  * events, for `for await`; it reconnects by itself and ends by the signal or a refusal.
  */
 export type EndpointCall<E> = E extends { streams: true }
   ? (
-      body: RequestOf<E>,
+      body: BodyOf<E>,
       options?: Pick<CallOptions, 'signal'>,
     ) => AsyncIterable<StreamedEvent<ResponseOf<E>>>
   : JsonCall<E>;
 
 type JsonCall<E> =
   Record<never, never> extends RequestOf<E>
-    ? (body?: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>
-    : (body: RequestOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
+    ? (body?: BodyOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>
+    : (body: BodyOf<E>, options?: CallOptions) => Promise<ResponseOf<E>>;
 
 export type ClientOf<T> = {
   readonly [Group in keyof T]: { readonly [Verb in keyof T[Group]]: EndpointCall<T[Group][Verb]> };
@@ -81,9 +91,9 @@ export function createClientOf<const T extends EndpointTable>(
       verb,
       endpoint.streams
         ? (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
-            streamEvents(context, endpoint, body, callOptions?.signal)
+            streamEvents(context, endpoint, body, callOptions?.signal ?? options.signal)
         : async (body: Record<string, unknown> = {}, callOptions?: CallOptions) =>
-            callEndpoint(context, endpoint, body, callOptions),
+            callEndpoint(context, endpoint, body, { signal: options.signal, ...callOptions }),
     ]);
     return [group, Object.freeze(Object.fromEntries(calls))];
   });

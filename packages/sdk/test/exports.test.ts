@@ -19,10 +19,11 @@ test('the SDK uses nothing that browsers lack', async () => {
 // Types only: `tsc` fails if a call loses the types of its row.
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Given<Fields> = { [Name in keyof Fields]-?: Exclude<Fields[Name], undefined> };
 type Enqueue = Client['jobs']['enqueue'];
 const requestIsTyped: Equal<
-  Parameters<Enqueue>[0],
-  RequestOf<typeof endpoints.jobs.enqueue>
+  Given<Parameters<Enqueue>[0]>,
+  Given<RequestOf<typeof endpoints.jobs.enqueue>>
 > = true;
 const responseIsTyped: Equal<
   Awaited<ReturnType<Enqueue>>,

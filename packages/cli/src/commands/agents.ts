@@ -1,13 +1,6 @@
 import type { Agent } from '@signalbox/contract';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
@@ -25,26 +18,19 @@ import { shortId } from '../words/job-text.ts';
  * `signalbox agents`: lists the agents of the workspace and what each holds. With `--json`: `{ok,
  * agents, counts}`.
  */
-export const command = defineCommand<HubOptions & { all?: true }>({
+export const command = defineHubCommand<{ all?: true }>({
   describe(program) {
     program.option('--all', 'offline agents, too');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [['signalbox agents --all --json | jq .counts', 'for a script']]);
   },
 
-  async run({ io, options }) {
-    const { client, workspaceId } = await openHubSession(io, options);
-    const filter = options.all ? {} : { statuses: ['online' as const, 'draining' as const] };
-    let counts = { online: 0, draining: 0, offline: 0 };
-    const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.agents.list(
-        { workspaceId, ...filter, ...page },
-        { signal: io.signal },
-      );
-      counts = answer.counts;
-      return { rows: answer.agents, nextCursor: answer.nextCursor };
-    });
+  examples: [['signalbox agents --all --json | jq .counts', 'for a script']],
+
+  async run({ io, options, client, workspaceId }) {
+    const statuses = options.all ? undefined : (['online', 'draining'] as const);
+    const { rows, last } = await collectPages(Infinity, 'agents', (page) =>
+      client.agents.list({ workspaceId, statuses: statuses && [...statuses], ...page }),
+    );
+    const { counts } = last;
     if (io.json) return io.printJson({ ok: true, agents: rows, counts });
     if (rows.length > 0) printAgents(io, rows);
     const { offline } = counts;
@@ -55,7 +41,6 @@ export const command = defineCommand<HubOptions & { all?: true }>({
     } else if (!options.all && offline > 0) {
       io.note(`${offline} offline: add --all.`);
     }
-    return undefined;
   },
 });
 

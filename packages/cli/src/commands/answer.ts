@@ -1,16 +1,10 @@
 import type { Uncertainty } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { chooseQuestionId, findQuestionId } from '../find/question-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { formatMoment } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { collectPages } from '../terminal/pages.ts';
@@ -20,7 +14,7 @@ import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
 import { type Choice, choicesOf, printQuestion } from '../words/question-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   option?: string;
   text?: string;
   dismiss?: true;
@@ -40,7 +34,7 @@ interface Answer {
  * `--json`: the hub's answer `{ok, resolutionId, uncertainty}`; if others are `--alike`, `{ok,
  * results}`, one result `{uncertaintyId, result, resolutionId, error, message}` for each.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('[id]', 'a question, by its ID or the end of it (default: choose an open one)')
@@ -49,43 +43,35 @@ export const command = defineCommand<Options>({
       .option('--dismiss', 'let the job continue without an answer')
       .option('--alike', 'give the answer to all open questions that are like it')
       .option('--replace', 'replace the answer that the question has');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox answer', 'choose an open question, and answer it'],
-      ['signalbox answer 5b0e9f77', 'read the question and choose'],
-      ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
-      ['signalbox answer 5b0e9f77 --alike --option yes', 'all of its row in the inbox'],
-      ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    refuseUnclear(options);
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  examples: [
+    ['signalbox answer', 'choose an open question, and answer it'],
+    ['signalbox answer 5b0e9f77', 'read the question and choose'],
+    ['signalbox answer 5b0e9f77 --option yes', 'without a dialog'],
+    ['signalbox answer 5b0e9f77 --alike --option yes', 'all of its row in the inbox'],
+    ['signalbox answer 5b0e9f77 --text "Use port 8080"', 'in your own words'],
+  ],
+
+  check: refuseUnclear,
+
+  async run({ io, args, options, session, client, workspaceId }) {
     const [id] = args;
     const uncertaintyId =
-      id === undefined
-        ? await chooseQuestionId(io, session)
-        : await findQuestionId(session, id, io.signal);
+      id === undefined ? await chooseQuestionId(io, session) : await findQuestionId(session, id);
     if (uncertaintyId === null) {
       io.print('No open questions.');
       return undefined;
     }
-    const alike = options.alike ? await findAlike(io, session, uncertaintyId) : [];
+    const alike = options.alike ? await findAlike(session, uncertaintyId) : [];
     const { mode, value } = await readAnswer(io, session, uncertaintyId, options);
     if (alike.length > 1) return await answerAlike(io, session, alike, { mode, value });
-    const answer = await client.uncertainties.addResolution(
-      {
-        ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
-        ...(options.replace ? { supersede: true } : {}),
-      },
-      { signal: io.signal },
-    );
+    const answer = await client.uncertainties.addResolution({
+      ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
+      ...(options.replace ? { supersede: true } : {}),
+    });
     if (io.json) return io.printJson(answer);
     sayAnswered(io, answer.uncertainty, { mode, value });
-    return undefined;
   },
 });
 
@@ -105,18 +91,15 @@ function refuseUnclear({ option, text, dismiss, alike, replace }: Options): void
  * @throws {CliError} ALREADY_RESOLVED: it is in none.
  */
 async function findAlike(
-  io: Io,
   { client, workspaceId }: HubSession,
   uncertaintyId: string,
 ): Promise<string[]> {
-  let ids: string[] | undefined;
-  await collectPages(Infinity, async (page) => {
-    const inbox = await client.uncertainties.inbox({ workspaceId, ...page }, { signal: io.signal });
-    ids ??= inbox.uncertainties
-      .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
-      .find((row) => row.includes(uncertaintyId));
-    return { rows: [], nextCursor: ids === undefined ? inbox.nextCursor : null };
-  });
+  const { rows } = await collectPages(Infinity, 'uncertainties', (page) =>
+    client.uncertainties.inbox({ workspaceId, ...page }),
+  );
+  const ids = rows
+    .map((row) => [row.uncertaintyId, ...(row.alikeIds ?? [])])
+    .find((row) => row.includes(uncertaintyId));
   if (ids !== undefined) return [uncertaintyId, ...ids.filter((id) => id !== uncertaintyId)];
   throw new CliError(exitCodes.refused, 'ALREADY_RESOLVED', 'The question is not open any more.', {
     fix: `See its answer: signalbox answer ${shortId(uncertaintyId)}`,
@@ -129,10 +112,13 @@ async function answerAlike(
   uncertaintyIds: string[],
   { mode, value }: Answer,
 ): Promise<ExitCode | undefined> {
-  const answer = await client.uncertainties.resolveAlike(
-    { workspaceId, uncertaintyIds, mode, value, confidence: 1 },
-    { signal: io.signal },
-  );
+  const answer = await client.uncertainties.resolveAlike({
+    workspaceId,
+    uncertaintyIds,
+    mode,
+    value,
+    confidence: 1,
+  });
   const refused = answer.results.filter(({ result }) => result === 'refused');
   const exitCode = refused.length > 0 ? exitCodes.refused : undefined;
   if (io.json) {
@@ -160,10 +146,10 @@ async function readAnswer(
   if (text !== undefined) {
     return { mode: 'answered', value: checkText(text === '-' ? await readText(io) : text) };
   }
-  const { uncertainty: asked, situation } = await client.uncertainties.get(
-    { workspaceId, uncertaintyId },
-    { signal: io.signal },
-  );
+  const { uncertainty: asked, situation } = await client.uncertainties.get({
+    workspaceId,
+    uncertaintyId,
+  });
   const choices = choicesOf(asked);
   if (option !== undefined) {
     return { mode: 'answered', value: findOption(asked, choices, option).value };

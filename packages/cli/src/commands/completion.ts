@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { addExamples, defineCommand } from '../command-module.ts';
+import { defineCommand } from '../command-module.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish'];
@@ -15,12 +15,14 @@ interface Level {
 export const command = defineCommand<Record<string, never>>({
   describe(program) {
     program.addArgument(new Argument('<shell>', 'the shell').choices(shells));
-    addExamples(program, [
-      ['source <(signalbox completion bash)', 'in ~/.bashrc'],
-      ['source <(signalbox completion zsh)', 'in ~/.zshrc'],
-      ['signalbox completion fish | source', 'in ~/.config/fish/config.fish'],
-    ]);
   },
+
+  json: null,
+  examples: [
+    ['source <(signalbox completion bash)', 'in ~/.bashrc'],
+    ['source <(signalbox completion zsh)', 'in ~/.zshrc'],
+    ['signalbox completion fish | source', 'in ~/.config/fish/config.fish'],
+  ],
 
   async run({ io, args, loadProgram }) {
     const levels = levelsOf(await loadProgram(), []);

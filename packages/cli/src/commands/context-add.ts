@@ -2,13 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type ContextItemKind, contextItemKinds } from '@signalbox/contract';
 import { Option } from 'commander';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openHubSession } from '../hub/hub-session.ts';
@@ -36,32 +30,28 @@ export const command = defineCommand<Options>({
       .addOption(new Option('--kind <kind>', 'its kind').choices(contextItemKinds).default('note'))
       .option('--ref <name>', 'its name at your side; the same name replaces the item')
       .option('--pin', 'put it into every pack');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ["signalbox context add 'Endpoints reveal no versions' --kind decision", 'a decision'],
-      ['signalbox context add --file docs/style.md --ref docs/style.md --pin', 'for every run'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ["signalbox context add 'Endpoints reveal no versions' --kind decision", 'a decision'],
+    ['signalbox context add --file docs/style.md --ref docs/style.md --pin', 'for every run'],
+  ],
 
   async run({ io, args, options }) {
     const text = await readItemText(io, args[0], options.file);
     const { client, workspaceId } = await openHubSession(io, options);
     const { kind, title, ref, pin } = options;
-    const { itemId, item, created } = await client.contextItems.upsert(
-      {
-        ...{ workspaceId, kind, text, source: 'cli', pinned: pin === true },
-        ...(title === undefined ? {} : { title }),
-        ...(ref === undefined ? {} : { sourceRef: ref }),
-      },
-      { signal: io.signal },
-    );
+    const { itemId, item, created } = await client.contextItems.upsert({
+      ...{ workspaceId, kind, text, source: 'cli', pinned: pin === true },
+      title,
+      sourceRef: ref,
+    });
     if (io.json) return io.printJson({ ok: true, itemId, item, created });
     const id = itemId.slice(-8);
     const what = created ? 'Added' : 'Replaced';
     const next = io.styles.dim(asTyped(`signalbox context show ${id}`));
     io.print(`${io.styles.green('✔')} ${what} ${io.styles.bold(id)}  ${next}`);
-    return undefined;
   },
 });
 

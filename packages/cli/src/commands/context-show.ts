@@ -1,7 +1,7 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { withoutMarks } from '../terminal/markdown-text.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { printFields } from '../terminal/table.ts';
 import { cleanText, oneLine } from '../terminal/text.ts';
 
@@ -14,22 +14,20 @@ const itemId: IdKind = {
 };
 
 /** `signalbox context show ID`: prints a context item. With `--json`: `{ok, item}`. */
-export const command = defineCommand<HubOptions>({
+export const command = defineHubCommand({
   describe(program) {
     program.argument('<id>', 'the ID of an item, or its end, as shown by signalbox context');
-    addJsonOption(program);
-    addHubOptions(program);
   },
 
-  async run({ io, args, options }) {
-    const { client, workspaceId } = await openHubSession(io, options);
-    const call = { signal: io.signal };
-    const id = await findIdByEnding(itemId, args[0] ?? '', async (page) => {
-      const list = { workspaceId, includeSuperseded: true, ...page };
-      const { items, nextCursor } = await client.contextItems.list(list, call);
-      return { rows: items.map((item) => item.itemId), nextCursor };
+  async run({ io, args, client, workspaceId }) {
+    const id = await findIdByEnding(itemId, args[0] ?? '', async (idsMax) => {
+      const list = { workspaceId, includeSuperseded: true };
+      const { rows } = await collectPages(idsMax, 'items', (page) =>
+        client.contextItems.list({ ...list, ...page }),
+      );
+      return rows.map((item) => item.itemId);
     });
-    const { item } = await client.contextItems.get({ workspaceId, itemId: id }, call);
+    const { item } = await client.contextItems.get({ workspaceId, itemId: id });
     if (io.json) return io.printJson({ ok: true, item });
     printFields(io, [
       ['Title', io.styles.bold(oneLine(withoutMarks(item.title)) || '–')],
@@ -48,6 +46,5 @@ export const command = defineCommand<HubOptions>({
     ]);
     io.print();
     for (const line of cleanText(item.text).trimEnd().split('\n')) io.print(line);
-    return undefined;
   },
 });

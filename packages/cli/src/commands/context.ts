@@ -1,14 +1,7 @@
 import type { ContextItemKind, ContextItemSummary } from '@signalbox/contract';
 import { contextItemKinds } from '@signalbox/contract';
 import { Option } from 'commander';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import { withoutMarks } from '../terminal/markdown-text.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -16,42 +9,33 @@ import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
 
-type Options = HubOptions & { kind?: ContextItemKind; limit: number };
+type Options = { kind?: ContextItemKind; limit: number };
 
 /**
  * `signalbox context [WORDS…]`: lists the context items of the workspace, the newest first; with
  * words, those that have them, best match first. With `--json`: `{ok, items}`, with excerpts.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('[words...]', 'search for them')
       .addOption(new Option('--kind <kind>', 'only items of this kind').choices(contextItemKinds))
       .option('--limit <number>', 'how many', parseInteger({ min: 1, max: 1_000 }), 30);
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox context public endpoint', 'search'],
-      ['signalbox context --kind decision', 'what was decided'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const { client, workspaceId } = await openHubSession(io, options);
+  examples: [
+    ['signalbox context public endpoint', 'search'],
+    ['signalbox context --kind decision', 'what was decided'],
+  ],
+
+  async run({ io, args, options, client, workspaceId }) {
     const query = args.join(' ').trim();
     const { kind, limit } = options;
-    const call = { signal: io.signal };
-    const { rows } = await collectPages(limit, async (page) => {
-      const kinds = kind === undefined ? {} : { kinds: [kind] };
-      const answer =
-        query === ''
-          ? await client.contextItems.list(
-              { workspaceId, ...(kind === undefined ? {} : { kind }), ...page },
-              call,
-            )
-          : await client.contextItems.search({ workspaceId, query, ...kinds, ...page }, call);
-      return { rows: answer.items, nextCursor: answer.nextCursor };
-    });
+    const { rows } = await collectPages(limit, 'items', (page) =>
+      query === ''
+        ? client.contextItems.list({ workspaceId, kind, ...page })
+        : client.contextItems.search({ workspaceId, query, kinds: kind && [kind], ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, items: rows });
     if (rows.length === 0) {
       io.print(query === '' ? 'This workspace has no context yet.' : 'Nothing has these words.');
@@ -77,6 +61,5 @@ export const command = defineCommand<Options>({
       ],
       rows,
     );
-    return undefined;
   },
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { CliError } from '../cli-error.ts';
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configDirectory } from '../hub/config-file.ts';
@@ -31,9 +31,9 @@ export const command = defineCommand<HubOptions & { hub?: true }>({
       'check a hub instead: its disk, database, key, address, mail and store',
     );
     program.option('--data-dir <value>', 'with --hub: its data directory; SVC_DATA_DIR');
-    addJsonOption(program);
-    addHubOptions(program);
   },
+
+  chooseHub: addHubOptions,
 
   async run({ io, options }) {
     const findings = options.hub
@@ -110,13 +110,13 @@ function checkProgram(
 async function checkHub(io: Io, options: HubOptions): Promise<string> {
   const { baseUrl } = await choosePlace(io, options);
   const startMs = performance.now();
-  await createHubClient(baseUrl, undefined).health.health({}, { signal: io.signal });
+  await createHubClient(io, baseUrl, undefined).health.health();
   return `${baseUrl} answers in ${Math.round(performance.now() - startMs)} ms`;
 }
 
 async function checkLogin(io: Io, options: HubOptions): Promise<string> {
   const { client } = await openHubSession(io, options);
-  const who = await client.tokens.whoami({}, { signal: io.signal });
+  const who = await client.tokens.whoami();
   return `${who.displayName} in ${who.workspaceSlug ?? 'every workspace'}`;
 }
 

@@ -8,15 +8,9 @@ import {
   VARIANTS_MAX,
   type Variant,
 } from '@signalbox/contract';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
@@ -86,21 +80,21 @@ export const command = defineCommand<Options>({
         parseDurationMs,
       );
     addQueueOptions(program.optionsGroup('When and by whom:'));
-    addJsonOption(program.optionsGroup('Options:'));
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
-      ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
-      ['signalbox enqueue "Look for races." --reviews 8f3a1c2d', 'a review of what a job has done'],
-      ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
-      ['signalbox enqueue --template review --set area=login', 'with its values'],
-      ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
-      ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
-      ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
-      ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job, on its work'],
-      ['signalbox enqueue "…" --base release-1.x', 'on another branch, and to land there'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox enqueue "Add a health check" --wait', 'for the clone in the current directory'],
+    ['git diff | signalbox enqueue - --kind pr_review', 'prompt from a pipe'],
+    ['signalbox enqueue "Look for races." --reviews 8f3a1c2d', 'a review of what a job has done'],
+    ['signalbox enqueue "Review {{area}}." --save-template review', 'for the whole workspace'],
+    ['signalbox enqueue --template review --set area=login', 'with its values'],
+    ['signalbox enqueue --batch jobs.jsonl', 'many jobs; repeat it after a mistake'],
+    ['signalbox enqueue "…" --tool codex --model gpt-5.5', 'by this tool and model'],
+    ['signalbox enqueue "…" --with claude,codex', 'by both, to compare the results'],
+    ['signalbox enqueue "…" --depends-on 8f3a1c2d --delay 10m', 'after another job, on its work'],
+    ['signalbox enqueue "…" --base release-1.x', 'on another branch, and to land there'],
+  ],
 
   async run({ io, args, options }) {
     if (options.batch !== undefined) return await runBatch(io, options, args[0]);
@@ -115,7 +109,7 @@ export const command = defineCommand<Options>({
     if (options.saveTemplate !== undefined) return await runSave(io, options, args[0]);
     const { template: name } = options;
     const session = await openHubSession(io, options);
-    const template = name === undefined ? undefined : await findTemplate(io, session, name);
+    const template = name === undefined ? undefined : await findTemplate(session, name);
     const values = chosenValues(options, template?.values ?? {});
     if (options.wait && values.variants !== undefined) {
       const message = '--wait follows one job, and these are variants: leave it out.';
@@ -152,7 +146,7 @@ async function runSave(io: Io, options: Options, argument: string | undefined): 
   const hasPrompt = argument !== undefined || file !== undefined || edit;
   const prompt = hasPrompt ? await readPrompt(io, argument, options) : null;
   const session = await openHubSession(io, options);
-  const values = from === undefined ? {} : (await findTemplate(io, session, from)).values;
+  const values = from === undefined ? {} : (await findTemplate(session, from)).values;
   await saveTemplate(io, session, name, {
     ...chosenValues(options, values),
     ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
@@ -210,7 +204,6 @@ async function enqueue(
   try {
     const answer = await session.client.jobs.enqueue(
       await requestOf(io, session, prompt, options, values),
-      { signal: io.signal },
     );
     await edited?.remove();
     return answer;
@@ -233,9 +226,9 @@ async function requestOf(
 ) {
   const { workspaceId } = session;
   const dependsOn: string[] = [];
-  for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id, io.signal));
+  for (const id of options.dependsOn ?? []) dependsOn.push(await findJobId(session, id));
   const { delay, key, run, repo, reviews, base } = options;
-  const reviewed = reviews === undefined ? null : await readReviewed(io, session, reviews);
+  const reviewed = reviews === undefined ? null : await readReviewed(session, reviews);
   const ofTemplate = repo === undefined ? values.repoId : undefined;
   const repoId = reviewed?.repoId ?? ofTemplate ?? (await findRepository(io, session, repo ?? '.'));
   const attachments = await attach(io, session, options.attach ?? []);
@@ -244,24 +237,24 @@ async function requestOf(
     ...{ workspaceId, repoId, kind: values.kind ?? 'work', prompt, dependsOn },
     ...(reviewed === null ? {} : { kind: 'pr_review' as const, reviewsJobId: reviewed.jobId }),
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...(delay === undefined ? {} : { delayMs: delay }),
-    ...(base === undefined ? {} : { base: await readBase(session, base, io.signal) }),
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-    ...(run === undefined ? {} : { runId: run }),
+    delayMs: delay,
+    base: base && (await readBase(session, base)),
+    idempotencyKey: key,
+    runId: run,
   };
 }
 
 /** The job whose commit is reviewed, which names the repository, too. */
-async function readReviewed(io: Io, session: HubSession, reference: string) {
+async function readReviewed(session: HubSession, reference: string) {
   const { client, workspaceId } = session;
-  const jobId = await findJobId(session, reference, io.signal);
-  return (await client.jobs.get({ workspaceId, jobId }, { signal: io.signal })).job;
+  const jobId = await findJobId(session, reference);
+  return (await client.jobs.get({ workspaceId, jobId })).job;
 }
 
 /** The id of a job, by an ID or the end of one, or else the name of a branch. */
-async function readBase(session: HubSession, text: string, signal: AbortSignal): Promise<string> {
+async function readBase(session: HubSession, text: string): Promise<string> {
   try {
-    return await findJobId(session, text, signal);
+    return await findJobId(session, text);
   } catch (error) {
     if (error instanceof CliError && error.code === 'JOB_NOT_FOUND') return text;
     throw error;
@@ -293,9 +286,7 @@ function chosenValues(options: Options, template: JobTemplateValues): JobTemplat
   };
 }
 
-type Program = Parameters<typeof addJsonOption>[0];
-
-function addQueueOptions(program: Program): void {
+function addQueueOptions(program: Command): void {
   const collect = (id: string, ids: string[] = []) => [...ids, ...id.split(',').filter(Boolean)];
   const priorities = { min: PRIORITY_MIN, max: PRIORITY_MAX };
   const attempts = { min: 1, max: 100 };

@@ -4,17 +4,10 @@ import {
   uncertaintyKinds,
 } from '@signalbox/contract';
 import { Option } from 'commander';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { readRepositoryLabels } from '../find/names.ts';
 import { findRepository } from '../find/repository-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -23,7 +16,7 @@ import { printTable } from '../terminal/table.ts';
 import { shortId } from '../words/job-text.ts';
 import { deadlineText, kindWords, questionLine } from '../words/question-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   kind?: UncertaintyKind;
   repo?: string;
   run?: string;
@@ -37,7 +30,7 @@ interface Options extends HubOptions {
  * jobs wait; alike ones in one row. With `--json`: `{ok, uncertainties, nextCursor}`, as in the
  * hub's answer.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .addOption(
@@ -53,40 +46,33 @@ export const command = defineCommand<Options>({
         20,
       )
       .option('--all', 'list all open questions');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox inbox', 'what agents ask'],
-      ['signalbox inbox --mine --repo .', 'about my jobs in this clone'],
-    ]);
   },
 
-  async run({ io, options }) {
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  examples: [
+    ['signalbox inbox', 'what agents ask'],
+    ['signalbox inbox --mine --repo .', 'about my jobs in this clone'],
+  ],
+
+  async run({ io, options, session, client, workspaceId }) {
     const { kind, repo, run, mine } = options;
     const filters = {
       workspaceId,
-      ...(kind === undefined ? {} : { kind }),
-      ...(repo === undefined ? {} : { repoId: await findRepository(io, session, repo) }),
-      ...(run === undefined ? {} : { runId: run }),
-      ...(mine === undefined ? {} : { mine }),
+      kind,
+      repoId: repo && (await findRepository(io, session, repo)),
+      runId: run,
+      mine,
     };
     const rowsMax = options.all ? Infinity : options.limit;
-    const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.uncertainties.inbox(
-        { ...filters, ...page },
-        { signal: io.signal },
-      );
-      return { rows: answer.uncertainties, nextCursor: answer.nextCursor };
-    });
+    const { rows, nextCursor } = await collectPages(rowsMax, 'uncertainties', (page) =>
+      client.uncertainties.inbox({ ...filters, ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, uncertainties: rows, nextCursor });
-    const isFiltered = Object.keys(filters).length > 1;
+    const isFiltered = [kind, repo, run, mine].some((each) => each !== undefined);
     if (rows.length === 0) {
       io.print(isFiltered ? 'No matching open questions.' : 'No open questions.');
       return;
     }
-    printQuestions(io, rows, await readRepositoryLabels(session, io.signal));
+    printQuestions(io, rows, await readRepositoryLabels(session));
     io.note(asTyped(`Answer one: signalbox answer ${shortId(rows[0]?.uncertaintyId ?? 'ID')}`));
     const alike = rows.find(({ alikeIds = [] }) => alikeIds.length > 0);
     if (alike !== undefined) {

@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { type Prompt, readPrompt } from '../hub/prompt-source.ts';
 import { describeFailure } from '../terminal/exit.ts';
-import type { Io } from '../terminal/io.ts';
 import { shortId } from '../words/job-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   file?: string;
   edit?: true;
   tool?: string;
@@ -28,7 +21,7 @@ interface Options extends HubOptions {
  * messages between its turns, or for the next round. With `--json`: the hub's answer `{ok, job,
  * delivery, message?, takesMessages?}`; `delivery` is `round` or `message`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('<id>', 'the latest job of the work, by its ID or the end of it')
@@ -37,24 +30,18 @@ export const command = defineCommand<Options>({
       .option('--edit', 'write the message in $EDITOR; so does a terminal without a message')
       .option('--tool <name>', 'by an agent with another tool, in a new session')
       .option('--model <name>', 'with another model');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox job continue 8f3a1c2d "Handle the empty list, too"', 'on the same branch'],
-      ['signalbox job continue 8f3a1c2d - < review.md', 'with the message of a file'],
-      ['signalbox job continue 8f3a1c2d "Review it" --tool codex', 'by another tool'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
-    const { file, edit } = options;
-    const prompt = await readPrompt(io, args[1], {
-      ...(file === undefined ? {} : { file }),
-      ...(edit === undefined ? {} : { edit }),
-    });
-    const answer = await continueJob(io, session, jobId, prompt, options);
+  examples: [
+    ['signalbox job continue 8f3a1c2d "Handle the empty list, too"', 'on the same branch'],
+    ['signalbox job continue 8f3a1c2d - < review.md', 'with the message of a file'],
+    ['signalbox job continue 8f3a1c2d "Review it" --tool codex', 'by another tool'],
+  ],
+
+  async run({ io, args, options, session }) {
+    const jobId = await findJobId(session, args[0] ?? '');
+    const prompt = await readPrompt(io, args[1], options);
+    const answer = await continueJob(session, jobId, prompt, options);
     if (io.json) return io.printJson(answer);
     const { job, delivery, takesMessages = false } = answer;
     const { green, dim } = io.styles;
@@ -72,22 +59,18 @@ export const command = defineCommand<Options>({
 
 /** @throws what the hub says; a message that was written in the editor is kept then. */
 async function continueJob(
-  io: Io,
   { client, workspaceId }: HubSession,
   jobId: string,
   { text: message, edited }: Prompt,
   { tool, model }: Options,
 ) {
   try {
-    const answer = await client.jobs.continue(
-      {
-        // With a key the call is sent again when its answer was lost.
-        ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
-        ...(tool === undefined ? {} : { tool }),
-        ...(model === undefined ? {} : { model }),
-      },
-      { signal: io.signal },
-    );
+    const answer = await client.jobs.continue({
+      // With a key the call is sent again when its answer was lost.
+      ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
+      tool,
+      model,
+    });
     await edited?.remove();
     return answer;
   } catch (error) {

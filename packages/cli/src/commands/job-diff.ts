@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CliError } from '../cli-error.ts';
-import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../terminal/io.ts';
 import { readEvidence } from '../words/landing-text.ts';
@@ -13,7 +13,7 @@ import {
   requestSharedPatch,
   type SharedPatch,
 } from '../work/shared-patch.ts';
-import { addWorkOptions, openWork } from '../work/work-command.ts';
+import { addWorkArgument, openWork } from '../work/work-command.ts';
 import type { Work } from '../work/work-view.ts';
 
 interface DiffOptions {
@@ -36,13 +36,15 @@ export const command = defineCommand<HubOptions & DiffOptions>({
       '--request',
       'ask the agent of the job for the changes, if it shares on request',
     );
-    addWorkOptions(program);
-    addExamples(program, [
-      ['signalbox job diff 8f3a1c2d', 'as git shows it, with your pager'],
-      ['signalbox job diff 8f3a1c2d --stat', 'the changed files'],
-      ['signalbox job diff 8f3a1c2d --request', 'when they are on another machine'],
-    ]);
+    addWorkArgument(program);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox job diff 8f3a1c2d', 'as git shows it, with your pager'],
+    ['signalbox job diff 8f3a1c2d --stat', 'the changed files'],
+    ['signalbox job diff 8f3a1c2d --request', 'when they are on another machine'],
+  ],
 
   async run({ io, args, options }) {
     const reference = args[0] ?? '';

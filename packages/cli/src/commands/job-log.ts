@@ -8,23 +8,17 @@ import {
 } from '@signalbox/contract';
 import { InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { printRawLog } from '../hub/job-log-download.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
 import { cleanStyledLine, cleanText } from '../terminal/text.ts';
 import { callLine, callsByLine } from '../words/activity-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   attempt?: number;
   lines?: LineRange;
   tail?: number;
@@ -39,7 +33,7 @@ interface LineRange {
   last: number | null;
 }
 
-type LogRef = { workspaceId: string; jobId: string; attempt?: number };
+type LogRef = { workspaceId: string; jobId: string; attempt: number | undefined };
 type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
 
 /**
@@ -49,7 +43,7 @@ type LogPage = Awaited<ReturnType<HubSession['client']['jobs']['log']>>;
  * `{line, text}`; with `--calls`: `{ok, attempt, calls}`, each `{line, at, …}` with the fields of a
  * tool call in its latest state. On a terminal, a tool call has its state behind it.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('<id>', 'a job, by its ID or the end of it, as shown by signalbox jobs')
@@ -67,24 +61,23 @@ export const command = defineCommand<Options>({
       .option('--search <text>', 'only lines that contain this text, in any case, with numbers')
       .option('--calls', 'only the tool calls, with numbers and their state')
       .option('--raw', 'the bytes as the tool wrote them, with control sequences');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
-      ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
-      ['signalbox job log 8f3a1c2d --calls', 'what the tool did, a line for each call'],
-      ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
-      ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    refuseUnclear(options);
-    const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+  examples: [
+    ['signalbox job log 8f3a1c2d | less -R', 'the whole output'],
+    ['signalbox job log 8f3a1c2d --search error', 'numbered lines with this text'],
+    ['signalbox job log 8f3a1c2d --calls', 'what the tool did, a line for each call'],
+    ['signalbox job log 8f3a1c2d --lines 100-200', 'some lines'],
+    ['signalbox job log 8f3a1c2d --raw > job.log', 'into a file'],
+  ],
+
+  check: refuseUnclear,
+
+  async run({ io, args, options, session }) {
+    const jobId = await findJobId(session, args[0] ?? '');
     const { workspaceId } = session;
     const { attempt, search, calls } = options;
-    const ref = { workspaceId, jobId, ...(attempt === undefined ? {} : { attempt }) };
+    const ref = { workspaceId, jobId, attempt };
     if (options.raw) return await printRawLog(io, session, ref);
     if (search !== undefined) return await printMatches(io, session, ref, search);
     if (calls) return await printCalls(io, session, ref);
@@ -93,7 +86,7 @@ export const command = defineCommand<Options>({
 });
 
 /** @throws {CliError} USAGE: options that do not go together. */
-function refuseUnclear({ lines, tail, search, calls, raw, json }: Options): void {
+function refuseUnclear({ lines, tail, search, calls, raw, json }: Options & { json?: true }): void {
   const refuse = (message: string) => new CliError(exitCodes.usage, 'USAGE', message);
   const parts = [lines, tail, search, calls, raw].filter((each) => each !== undefined);
   if (parts.length > 1)
@@ -114,11 +107,11 @@ async function printLines(
   let last: LogPage | undefined;
   let activities: ActivityItem[] | undefined;
   let calls = new Map<number, ToolCall>();
-  for await (const page of readPages(io, session, ref, { range, tail })) {
+  for await (const page of readPages(session, ref, { range, tail })) {
     last = page;
     // A pipe gets the text as it is.
     if (activities === undefined && (io.json || io.isColored)) {
-      activities = await readActivities(io, session, { ...ref, attempt: page.attempt || 1 });
+      activities = await readActivities(session, { ...ref, attempt: page.attempt || 1 });
       calls = callsByLine(activities);
     }
     // A long log is printed as it comes, so that it takes no memory.
@@ -137,7 +130,6 @@ async function printLines(
 }
 
 async function* readPages(
-  io: Io,
   { client }: HubSession,
   ref: LogRef,
   { range, tail }: { range: LineRange | undefined; tail: number | undefined },
@@ -146,14 +138,14 @@ async function* readPages(
   let pinned = ref;
   let from = range?.first ?? 1;
   if (tail !== undefined) {
-    const page = await client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+    const page = await client.jobs.log({ ...ref, limit: 1 });
     pinned = { ...ref, attempt: page.attempt || 1 };
     from = Math.max(1, page.totalLines - tail + 1);
   }
   for (;;) {
     const limit = Math.min(LOG_LINES_MAX, end - from + 1);
     const call = { ...pinned, fromLine: from, limit };
-    const page = await client.jobs.log(call, { signal: io.signal });
+    const page = await client.jobs.log(call);
     yield page;
     // A retry in between would continue with the log of another attempt.
     pinned = { ...ref, attempt: page.attempt || 1 };
@@ -162,15 +154,11 @@ async function* readPages(
   }
 }
 
-async function readActivities(
-  io: Io,
-  { client }: HubSession,
-  ref: LogRef,
-): Promise<ActivityItem[]> {
+async function readActivities({ client }: HubSession, ref: LogRef): Promise<ActivityItem[]> {
   const found: ActivityItem[] = [];
   for (let after = 0; ; ) {
     const call = { ...ref, after, limit: ACTIVITIES_LIMIT_MAX };
-    const page = await client.jobs.activity(call, { signal: io.signal });
+    const page = await client.jobs.activity(call);
     // A page of long items is short, so only an empty one is the end.
     if (page.items.length === 0) return found;
     found.push(...page.items);
@@ -193,9 +181,9 @@ function lineText(
 }
 
 async function printCalls(io: Io, session: HubSession, ref: LogRef): Promise<undefined> {
-  const log = await session.client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });
+  const log = await session.client.jobs.log({ ...ref, limit: 1 });
   const { attempt, isEnded } = log;
-  const activities = await readActivities(io, session, { ...ref, attempt: attempt || 1 });
+  const activities = await readActivities(session, { ...ref, attempt: attempt || 1 });
   const calls = [...callsByLine(activities)];
   if (io.json) {
     const times = new Map(activities.toReversed().map(({ line, at }) => [line, at]));
@@ -224,7 +212,7 @@ async function printMatches(
   let attempt = 0;
   for (let fromLine: number | null = 1; fromLine !== null; ) {
     const call = { ...pinned, text, fromLine, limit: LOG_MATCHES_MAX };
-    const page = await client.jobs.searchLog(call, { signal: io.signal });
+    const page = await client.jobs.searchLog(call);
     count += page.matches.length;
     if (io.json) kept.push(...page.matches);
     else

@@ -1,12 +1,6 @@
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { findJobIds } from '../find/job-reference.ts';
-import { openHubSession, requireWorkspaceSlug } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import { requireWorkspaceSlug } from '../hub/hub-session.ts';
 import { addJobIds } from '../hub/job-changes.ts';
 import { openBrowser } from '../terminal/browser.ts';
 
@@ -14,18 +8,16 @@ import { openBrowser } from '../terminal/browser.ts';
  * `signalbox job open ID…`: opens the pages of jobs in the console, and prints their addresses.
  * With `--json`: `{ok, pages}`, each `{jobId, url}`; no browser opens.
  */
-export const command = defineCommand<HubOptions>({
+export const command = defineHubCommand({
   describe(program) {
     addJobIds(program);
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [['signalbox job open 8f3a1c2d', 'in your browser']]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
-    const slug = await requireWorkspaceSlug(session, io.signal);
-    const jobIds = await findJobIds(session, args, io.signal);
+  examples: [['signalbox job open 8f3a1c2d', 'in your browser']],
+
+  async run({ io, args, session }) {
+    const slug = await requireWorkspaceSlug(session);
+    const jobIds = await findJobIds(session, args);
     const pages = jobIds.map((jobId) => ({
       jobId,
       url: `${session.baseUrl}/w/${encodeURIComponent(slug)}/jobs/${jobId}`,
@@ -35,6 +27,5 @@ export const command = defineCommand<HubOptions>({
       openBrowser(io, url);
       io.print(url);
     }
-    return undefined;
   },
 });

@@ -1,24 +1,10 @@
-import { addExamples, defineCommand } from '../command-module.ts';
-import {
-  addChangeOptions,
-  addJobIds,
-  changeJobs,
-  type JobChangeOptions,
-} from '../hub/job-changes.ts';
+import { defineJobChange } from '../hub/job-changes.ts';
 
 /**
  * `signalbox job release ID…`: takes running jobs from their agents. Others can claim them then.
  * Later writes of those agents are refused. Only people may do this. With `--json`: `{ok,
  * results}`, one result `{jobId, result, status, error, message}` for each.
  */
-export const command = defineCommand<JobChangeOptions>({
-  describe(program) {
-    addJobIds(program);
-    addChangeOptions(program);
-    addExamples(program, [
-      ['signalbox job release 8f3a1c2d --reason "The machine is off"', 'its agent is gone'],
-    ]);
-  },
-
-  run: async ({ io, args, options }) => await changeJobs(io, args, 'release', options),
-});
+export const command = defineJobChange('release', [
+  ['signalbox job release 8f3a1c2d --reason "The machine is off"', 'its agent is gone'],
+]);

@@ -1,15 +1,15 @@
 import type { Job } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import { addExamples, defineCommand } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import {
-  addChangeOptions,
+  addChangeReason,
   addJobIds,
   changeJobs,
-  type JobChangeOptions,
+  refuseTooMany,
   sayChanges,
 } from '../hub/job-changes.ts';
 import { editText } from '../terminal/editor.ts';
@@ -19,7 +19,8 @@ import { readText } from '../terminal/stdin-text.ts';
 import { shortId } from '../words/job-text.ts';
 import { checkPrompt } from '../words/prompt-text.ts';
 
-interface Options extends JobChangeOptions {
+interface Options {
+  reason?: string;
   edit?: true;
   prompt?: string;
   tool?: string;
@@ -32,7 +33,7 @@ interface Options extends JobChangeOptions {
  * model it is enqueued as a new job. With `--json`: `{ok, results}`, one result `{jobId, result,
  * status, error, message}` for each, and for a new job the answer `{ok, jobId, job}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     addJobIds(program);
     program
@@ -40,28 +41,35 @@ export const command = defineCommand<Options>({
       .option('--prompt <text>', 'another prompt for one job; - reads it from standard input')
       .option('--tool <name>', 'let another tool do one job, also one that is done')
       .option('--model <name>', 'with another model, for one job');
-    addChangeOptions(program);
-    addExamples(program, [
-      ['signalbox job retry 8f3a1c2d', 'as it was'],
-      ['signalbox job retry 8f3a1c2d --tool codex', 'by an agent with Codex'],
-      ['signalbox job retry 8f3a1c2d --edit', 'with a better prompt'],
-      ['signalbox job retry 8f3a1c2d --prompt - < prompt.md', 'with the prompt of a file'],
-    ]);
+    addChangeReason(program);
   },
 
-  async run({ io, args, options }) {
-    const { edit, prompt, tool, model } = options;
-    const isChanged = [prompt, tool, model].some((value) => value !== undefined);
-    if (!edit && !isChanged) return await changeJobs(io, args, 'retry', options);
-    refuseUnclear(args.length, options);
-    const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+  examples: [
+    ['signalbox job retry 8f3a1c2d', 'as it was'],
+    ['signalbox job retry 8f3a1c2d --tool codex', 'by an agent with Codex'],
+    ['signalbox job retry 8f3a1c2d --edit', 'with a better prompt'],
+    ['signalbox job retry 8f3a1c2d --prompt - < prompt.md', 'with the prompt of a file'],
+  ],
+
+  check(options, args) {
+    if (isChanged(options)) refuseUnclear(args.length, options);
+    else refuseTooMany(args);
+  },
+
+  async run({ io, args, options, session }) {
+    const { edit, prompt, tool, model, reason } = options;
+    if (!isChanged(options)) return await changeJobs(io, session, args, 'retry', reason);
+    const jobId = await findJobId(session, args[0] ?? '');
     if (edit) return await retryEdited(io, session, jobId, options);
-    if (prompt === undefined) return await retryWith(io, session, jobId, options);
+    if (prompt === undefined) return await retryWith(io, session, jobId, { prompt, tool, model });
     const text = prompt === '-' ? (await readText(io)).trimEnd() : prompt;
-    return await retryWith(io, session, jobId, { ...options, prompt: checkPrompt(text) });
+    return await retryWith(io, session, jobId, { prompt: checkPrompt(text), tool, model });
   },
 });
+
+function isChanged({ edit, prompt, tool, model }: Options): boolean {
+  return [edit, prompt, tool, model].some((value) => value !== undefined);
+}
 
 /** @throws {CliError} USAGE: options that do not go together. */
 function refuseUnclear(
@@ -77,7 +85,7 @@ function refuseUnclear(
   );
 }
 
-type Changes = Pick<Options, 'prompt' | 'tool' | 'model'>;
+type Changes = Record<'prompt' | 'tool' | 'model', string | undefined>;
 
 async function retryWith(
   io: Io,
@@ -86,19 +94,17 @@ async function retryWith(
   options: Changes,
 ): Promise<ExitCode | undefined> {
   const { prompt, tool, model } = options;
-  const { job: before } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+  const { job: before } = await client.jobs.get({ workspaceId, jobId });
   if (before.status === 'done' && (tool !== undefined || model !== undefined)) {
     return await enqueueElsewhere(io, client, before, options);
   }
-  const { job } = await client.jobs.retry(
-    {
-      ...{ workspaceId, jobId },
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(tool === undefined ? {} : { tool }),
-      ...(model === undefined ? {} : { model }),
-    },
-    { signal: io.signal },
-  );
+  const { job } = await client.jobs.retry({
+    workspaceId,
+    jobId,
+    prompt,
+    tool,
+    model,
+  });
   return sayChanges(io, 'retry', [{ jobId, result: 'changed', status: job.status }]);
 }
 
@@ -110,38 +116,33 @@ async function enqueueElsewhere(
   { prompt = job.prompt, tool, model }: Changes,
 ): Promise<undefined> {
   const { workspaceId, repoId, kind, role, priority, runId, concurrencyKey, budget } = job;
-  const { requirements, dependsOn, base, attachments = [] } = job;
+  const { requirements, dependsOn, base, attachments } = job;
   if (typeof requirements === 'string') {
     const message = 'The requirements of the job are a text, which has no place for a tool.';
     throw new CliError(exitCodes.usage, 'USAGE', message);
   }
   const { model: _, ...others } = requirements ?? {};
-  const answer = await client.jobs.enqueue(
-    {
-      ...{ workspaceId, repoId, kind, role, prompt, priority, dependsOn },
-      requirements: {
-        ...(tool === undefined ? requirements : others),
-        ...(tool === undefined ? {} : { tool }),
-        ...(model === undefined ? {} : { model }),
-      },
-      ...(runId === null ? {} : { runId }),
-      ...(concurrencyKey === null ? {} : { concurrencyKey }),
-      ...(budget === null ? {} : { budget }),
-      ...(base === undefined ? {} : { base }),
-      ...(attachments.length === 0
-        ? {}
-        : { attachments: attachments.map(({ uploadId }) => uploadId) }),
+  const answer = await client.jobs.enqueue({
+    ...{ workspaceId, repoId, kind, role, prompt, priority, dependsOn },
+    requirements: {
+      ...(tool === undefined ? requirements : others),
+      ...(tool === undefined ? {} : { tool }),
+      ...(model === undefined ? {} : { model }),
     },
-    { signal: io.signal },
-  );
+    runId: runId ?? undefined,
+    concurrencyKey: concurrencyKey ?? undefined,
+    budget: budget ?? undefined,
+    base,
+    attachments: attachments?.map(({ uploadId }) => uploadId),
+  });
   if (io.json) return io.printJson(answer);
   io.print(`${io.styles.green('✔')} Enqueued ${answer.jobId}; ${shortId(job.jobId)} stays done`);
   io.print(io.styles.dim(asTyped(`  signalbox job ${shortId(answer.jobId)} --follow`)));
 }
 
-async function retryEdited(io: Io, session: HubSession, jobId: string, changes: Changes) {
+async function retryEdited(io: Io, session: HubSession, jobId: string, { tool, model }: Options) {
   const { client, workspaceId } = session;
-  const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+  const { job } = await client.jobs.get({ workspaceId, jobId });
   // Asked before the person writes, so that the work is not in vain.
   if (job.status !== 'failed' && job.status !== 'blocked') {
     const message = `The job is ${job.status}; only failed and blocked jobs can be retried.`;
@@ -153,11 +154,10 @@ async function retryEdited(io: Io, session: HubSession, jobId: string, changes: 
   try {
     const prompt = checkPrompt(edited.text.trimEnd());
     const isSame = prompt === job.prompt.trimEnd();
-    const { tool, model } = changes;
     const exitCode = await retryWith(io, session, jobId, {
-      ...(isSame ? {} : { prompt }),
-      ...(tool === undefined ? {} : { tool }),
-      ...(model === undefined ? {} : { model }),
+      prompt: isSame ? undefined : prompt,
+      tool,
+      model,
     });
     await edited.remove();
     if (isSame && !io.json) io.note('The prompt is unchanged.');

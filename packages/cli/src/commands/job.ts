@@ -7,16 +7,10 @@ import {
   type WaitingFor,
   type Work,
 } from '@signalbox/contract';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { findJobId } from '../find/job-reference.ts';
 import { readAgentNames } from '../find/names.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { followJob } from '../hub/job-follow.ts';
 import {
   formatDuration,
@@ -59,7 +53,7 @@ import {
 import { createTimelinePrinter } from '../words/timeline.ts';
 import { stateText } from '../words/work-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   follow?: true;
   timeout?: number;
   events: number;
@@ -73,7 +67,7 @@ const PROMPT_LINES_SHOWN = 12;
  * queuePosition, waitingFor, attempts, rounds, messages, takesMessages, events, work,
  * changesPlace}`; with `--follow`, lines `{event}` and a final line `{job}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     const limits = { min: 1, max: JOB_EVENTS_LIMIT_MAX };
     program
@@ -90,17 +84,15 @@ export const command = defineCommand<Options>({
         parseInteger(limits),
         EVENTS_SHOWN,
       );
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox job 8f3a1c2d', 'one job'],
-      ['signalbox job 8f3a1c2d --follow', 'live, until it ends'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
-    const jobId = await findJobId(session, args[0] ?? '', io.signal);
+  examples: [
+    ['signalbox job 8f3a1c2d', 'one job'],
+    ['signalbox job 8f3a1c2d --follow', 'live, until it ends'],
+  ],
+
+  async run({ io, args, options, session }) {
+    const jobId = await findJobId(session, args[0] ?? '');
     if (options.follow && io.json) return await follow(io, session, jobId, options, 0);
     const { client, workspaceId } = session;
     const {
@@ -113,17 +105,18 @@ export const command = defineCommand<Options>({
       takesMessages = false,
       work,
       changesPlace,
-    } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
-    const { events, nextAfter } = await client.jobEvents.listForJob(
-      { workspaceId, jobId, limit: options.events },
-      { signal: io.signal },
-    );
+    } = await client.jobs.get({ workspaceId, jobId });
+    const { events, nextAfter } = await client.jobEvents.listForJob({
+      workspaceId,
+      jobId,
+      limit: options.events,
+    });
     if (io.json) {
       const parts = { attempts, rounds, messages, takesMessages, events, work: work ?? null };
       const place = { changesPlace: changesPlace ?? null };
       return io.printJson({ ok: true, job, queuePosition, waitingFor, ...parts, ...place });
     }
-    const names = await readAgentNames(session, io.signal);
+    const names = await readAgentNames(session);
     printJob(io, job, rounds, names);
     if (work !== undefined) printWork(io, work);
     if (changesPlace !== undefined) printFields(io, [['Changes', requestText(changesPlace)]]);

@@ -6,17 +6,10 @@ import {
   type ListedJob,
 } from '@signalbox/contract';
 import { InvalidArgumentError, Option } from 'commander';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { readAgentNames, readRepositoryLabels } from '../find/names.ts';
 import { findRepository } from '../find/repository-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge, parseDurationMs } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -25,7 +18,7 @@ import { printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
 import { listedStatus, shortId, toolAndModel } from '../words/job-text.ts';
 
-interface Options extends HubOptions {
+interface Options {
   status?: JobStatus[];
   search?: string;
   searchLog?: string;
@@ -45,7 +38,7 @@ interface Options extends HubOptions {
  * `signalbox jobs`: lists jobs, newest first. With `--json`: `{ok, jobs, nextCursor}`, with jobs as
  * in the hub's answer: summaries, or whole jobs with `--whole`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .option(
@@ -70,31 +63,28 @@ export const command = defineCommand<Options>({
       .option('--all', 'list all jobs')
       .option('--ended', 'also those whose work has landed or was closed')
       .option('--whole', 'with --json: whole jobs, with prompt and evidence');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox jobs --status pending,running', 'waiting and running jobs'],
-      ['signalbox jobs --mine --status failed', 'my jobs that failed'],
-      ['signalbox jobs --search login --since 7d', 'this week, about the login'],
-      ['signalbox jobs --search-log ECONNREFUSED', 'those whose log has this'],
-      ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
-    ]);
   },
 
-  async run({ io, options }) {
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  examples: [
+    ['signalbox jobs --status pending,running', 'waiting and running jobs'],
+    ['signalbox jobs --mine --status failed', 'my jobs that failed'],
+    ['signalbox jobs --search login --since 7d', 'this week, about the login'],
+    ['signalbox jobs --search-log ECONNREFUSED', 'those whose log has this'],
+    ['signalbox jobs --all --json | jq ".jobs[].jobId"', 'all IDs, for a script'],
+  ],
+
+  async run({ io, options, session, client, workspaceId }) {
     const { repo } = options;
     const repoId = repo === undefined ? undefined : await findRepository(io, session, repo);
-    const filters = { workspaceId, ...filtersOf(options, repoId) };
+    const filters = filtersOf(options, repoId);
+    const workEnded = options.ended ? undefined : false;
     const view = options.whole && io.json ? 'whole' : 'summary';
     const rowsMax = options.all ? Infinity : options.limit;
-    const { rows, nextCursor } = await collectPages(rowsMax, async (page) => {
-      const answer = await client.jobs.list({ ...filters, view, ...page }, { signal: io.signal });
-      return { rows: answer.jobs, nextCursor: answer.nextCursor };
-    });
+    const { rows, nextCursor } = await collectPages(rowsMax, 'jobs', (page) =>
+      client.jobs.list({ workspaceId, workEnded, ...filters, view, ...page }),
+    );
     if (io.json) return io.printJson({ ok: true, jobs: rows, nextCursor });
-    const isFiltered = Object.keys(filters).length > (options.ended ? 1 : 2);
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
     if (rows.length === 0) {
       const none = asTyped('No jobs yet. Add one: signalbox enqueue "…"');
       io.print(isFiltered ? 'No matching jobs.' : none);
@@ -102,26 +92,25 @@ export const command = defineCommand<Options>({
     }
     const isHeld = rows.some(({ agentId }) => agentId !== undefined);
     printJobs(io, rows, {
-      agents: isHeld ? await readAgentNames(session, io.signal) : new Map(),
-      repositories: await readRepositoryLabels(session, io.signal),
+      agents: isHeld ? await readAgentNames(session) : new Map(),
+      repositories: await readRepositoryLabels(session),
     });
     if (nextCursor !== null) io.note('More jobs exist: add --limit N or --all.');
   },
 });
 
 function filtersOf(options: Options, repoId: string | undefined) {
-  const { status, kind, run, agent, mine, search, searchLog, since, ended } = options;
+  const { status, kind, run, agent, mine, search, searchLog, since } = options;
   return {
-    ...(ended ? {} : { workEnded: false }),
-    ...(status === undefined ? {} : { statuses: status }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(repoId === undefined ? {} : { repoId }),
-    ...(run === undefined ? {} : { runId: run }),
-    ...(agent === undefined ? {} : { agentId: agent }),
-    ...(mine === undefined ? {} : { mine }),
-    ...(search === undefined ? {} : { text: search }),
-    ...(searchLog === undefined ? {} : { logText: searchLog }),
-    ...(since === undefined ? {} : { fromAt: new Date(Date.now() - since).toISOString() }),
+    statuses: status,
+    kind,
+    repoId,
+    runId: run,
+    agentId: agent,
+    mine,
+    text: search,
+    logText: searchLog,
+    fromAt: since === undefined ? undefined : new Date(Date.now() - since).toISOString(),
   };
 }
 

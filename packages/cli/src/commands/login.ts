@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { runDeviceLogin } from '@signalbox/sdk';
-import { addExamples, addHubOptions, addJsonOption, defineCommand } from '../command-module.ts';
+import { addHubOptions, defineCommand } from '../command-module.ts';
 import { saveLogin } from '../hub/credentials.ts';
 import { choosePlace, createHubClient, type HubChoice } from '../hub/hub-session.ts';
 import { openBrowser } from '../terminal/browser.ts';
@@ -26,13 +26,14 @@ export const command = defineCommand<Options>({
     program
       .option('--no-browser', 'print the URL without opening a browser')
       .option('--name <text>', "this machine's name on the approval page (default: the host name)");
-    addJsonOption(program, 'print JSON lines: the code, then the login');
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox login --workspace acme', 'at the hub on this machine'],
-      ['signalbox login -w acme --url https://signalbox.acme.dev', 'at another hub'],
-    ]);
   },
+
+  json: 'print JSON lines: the code, then the login',
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox login --workspace acme', 'at the hub on this machine'],
+    ['signalbox login -w acme --url https://signalbox.acme.dev', 'at another hub'],
+  ],
 
   async run({ io, options }) {
     const place = await choosePlace(io, options);
@@ -44,7 +45,7 @@ export const command = defineCommand<Options>({
         placeholder: 'acme',
         missing: 'The workspace is missing. Add --workspace SLUG.',
       }));
-    const client = createHubClient(baseUrl, undefined);
+    const client = createHubClient(io, baseUrl, undefined);
     const approved = await withSpinner(io, 'Waiting for your approval …', () =>
       runDeviceLogin({
         client,

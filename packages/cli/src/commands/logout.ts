@@ -1,9 +1,10 @@
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { forgetLogin, readLogins } from '../hub/credentials.ts';
+import { forgetLogin, type Login, readLogins } from '../hub/credentials.ts';
 import { choosePlace, createHubClient } from '../hub/hub-session.ts';
+import type { Io } from '../terminal/io.ts';
 
 const STATUS_UNAUTHORIZED = 401;
 
@@ -15,9 +16,9 @@ const STATUS_UNAUTHORIZED = 401;
 export const command = defineCommand<HubOptions & { forget?: true }>({
   describe(program) {
     program.option('--forget', 'delete the stored token without revoking it at the hub');
-    addJsonOption(program);
-    addHubOptions(program);
   },
+
+  chooseHub: addHubOptions,
 
   async run({ io, options }) {
     const { login } = await choosePlace({ ...io, env: withoutToken(io.env) }, options);
@@ -30,7 +31,7 @@ export const command = defineCommand<HubOptions & { forget?: true }>({
       throw new CliError(exitCodes.unauthorized, 'NOT_LOGGED_IN', message);
     }
     const revoked = options.forget !== true;
-    if (revoked) await revoke(login.url, login.token, io.signal);
+    if (revoked) await revoke(io, login);
     await forgetLogin(io.env, login);
     const { url, workspaceSlug } = login;
     if (io.json) return io.printJson({ ok: true, revoked, url, workspaceSlug });
@@ -46,9 +47,9 @@ function withoutToken(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return rest;
 }
 
-async function revoke(url: string, token: string, signal: AbortSignal): Promise<void> {
+async function revoke(io: Io, { url, token }: Login): Promise<void> {
   try {
-    await createHubClient(url, token).tokens.revoke({}, { signal });
+    await createHubClient(io, url, token).tokens.revoke();
   } catch (error) {
     // Revoked, expired or unknown: the token is unusable in each case.
     if (error instanceof ApiError && error.status === STATUS_UNAUTHORIZED) return;

@@ -1,11 +1,10 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import {
   findMember,
   readInvitations,
   readMembers,
   requireMember,
 } from '../find/member-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { addTokenChoice, noteTokens, type TokenChoice } from '../hub/member-tokens.ts';
 import { oneLine } from '../terminal/text.ts';
 
@@ -13,40 +12,35 @@ import { oneLine } from '../terminal/text.ts';
  * `signalbox members remove PERSON`: removes a member, or revokes the open invitation of an
  * address. With `--json`: `{ok, personId, serviceTokens}` or `{ok, invitationId}`.
  */
-export const command = defineCommand<HubOptions & TokenChoice>({
+export const command = defineHubCommand<TokenChoice>({
   describe(program) {
     program.argument('<person>', 'the e-mail address, name or ID of a member; an invited address');
     addTokenChoice(program);
-    addJsonOption(program);
-    addHubOptions(program);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
+  async run({ io, args, options, session, client, workspaceId }) {
     const text = args[0] ?? '';
-    const call = { signal: io.signal };
     const { green, bold } = io.styles;
-    const members = await readMembers(session, io.signal);
+    const members = await readMembers(session);
     if (findMember(members, text) === null) {
-      const invitations = (await readInvitations(session, io.signal)) ?? [];
+      const invitations = (await readInvitations(session)) ?? [];
       const invited = invitations.find(({ email }) => email === text.toLowerCase());
       if (invited !== undefined) {
         const { invitationId, email } = invited;
-        await client.invitations.revoke({ workspaceId, invitationId }, call);
+        await client.invitations.revoke({ workspaceId, invitationId });
         if (io.json) return io.printJson({ ok: true, invitationId });
         io.print(`${green('✔')} The invitation of ${bold(oneLine(email))} is revoked`);
         return undefined;
       }
     }
     const { personId, name } = requireMember(members, text);
-    const { serviceTokens } = await client.members.remove(
-      { workspaceId, personId, revokeServiceTokens: options.keepTokens !== true },
-      call,
-    );
+    const { serviceTokens } = await client.members.remove({
+      workspaceId,
+      personId,
+      revokeServiceTokens: options.keepTokens !== true,
+    });
     if (io.json) return io.printJson({ ok: true, personId, serviceTokens });
     io.print(`${green('✔')} Removed ${bold(oneLine(name))}; their machines are logged out`);
     noteTokens(io, serviceTokens);
-    return undefined;
   },
 });

@@ -1,7 +1,6 @@
 import type { Invitation, Member } from '@signalbox/contract';
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { readInvitations, readMembers } from '../find/member-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { printTable } from '../terminal/table.ts';
@@ -11,16 +10,10 @@ import { oneLine } from '../terminal/text.ts';
  * `signalbox members`: lists the members of the workspace, and for owners and admins the open
  * invitations. With `--json`: `{ok, members, invitations}`; invitations is null for others.
  */
-export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
-
-  async run({ io, options }) {
-    const session = await openHubSession(io, options);
-    const members = await readMembers(session, io.signal);
-    const invitations = await readInvitations(session, io.signal);
+export const command = defineHubCommand({
+  async run({ io, session }) {
+    const members = await readMembers(session);
+    const invitations = await readInvitations(session);
     if (io.json) return io.printJson({ ok: true, members, invitations });
     const nowMs = Date.now();
     const rows = [
@@ -28,7 +21,6 @@ export const command = defineCommand<HubOptions>({
       ...(invitations ?? []).map((invitation) => invitedRowOf(invitation, nowMs)),
     ];
     printRows(io, rows);
-    return undefined;
   },
 });
 

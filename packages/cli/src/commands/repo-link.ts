@@ -1,11 +1,5 @@
 import { resolve } from 'node:path';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { openHubSession } from '../hub/hub-session.ts';
 import { linkRepository } from '../hub/link-repository.ts';
 import { oneLine } from '../terminal/text.ts';
@@ -21,13 +15,13 @@ export const command = defineCommand<HubOptions & { label?: string }>({
     program
       .argument('[path]', 'a path in the clone', '.')
       .option('--label <text>', "the repository's name for people (default: owner/name)");
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox repo link', 'the clone in the current directory'],
-      ['signalbox repo link ~/src/api --label "API"', 'another clone, with a label'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox repo link', 'the clone in the current directory'],
+    ['signalbox repo link ~/src/api --label "API"', 'another clone, with a label'],
+  ],
 
   async run({ io, args, options }) {
     const clone = await readClone(resolve(args[0] ?? '.'), io.env);

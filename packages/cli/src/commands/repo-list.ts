@@ -1,7 +1,6 @@
 import type { Repository } from '@signalbox/contract';
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { readLinkedClones } from '../hub/linked-clones.ts';
 import { collectPages } from '../terminal/pages.ts';
 import { printTable } from '../terminal/table.ts';
@@ -11,21 +10,12 @@ import { oneLine } from '../terminal/text.ts';
  * `signalbox repo list`: lists the repositories of the workspace, with their clones on this
  * machine. With `--json`: `{ok, repos}`, each with `path` (null: not linked on this machine).
  */
-export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
-
-  async run({ io, options }) {
-    const { client, baseUrl, workspaceId } = await openHubSession(io, options);
-    const found = await collectPages(Infinity, async (page) => {
-      const { repos, nextCursor } = await client.repositories.list(
-        { workspaceId, ...page },
-        { signal: io.signal },
-      );
-      return { rows: repos, nextCursor };
-    });
+export const command = defineHubCommand({
+  async run({ io, client, workspaceId, session }) {
+    const { baseUrl } = session;
+    const found = await collectPages(Infinity, 'repos', (page) =>
+      client.repositories.list({ workspaceId, ...page }),
+    );
     const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
     const pathOf = new Map(clones.map(({ repoId, path }) => [repoId, path]));
     const repos = found.rows.map((repo) => ({ ...repo, path: pathOf.get(repo.repoId) ?? null }));

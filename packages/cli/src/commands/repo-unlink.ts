@@ -1,14 +1,7 @@
 import { resolve } from 'node:path';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { readLinkedClones, unlinkClone } from '../hub/linked-clones.ts';
 import { oneLine } from '../terminal/text.ts';
 
@@ -16,16 +9,15 @@ import { oneLine } from '../terminal/text.ts';
  * `signalbox repo unlink [PATH]`: agents on this machine no longer work on a clone. The repository
  * stays in the workspace, and the clone as it is. With `--json`: `{ok, repoId, path}`.
  */
-export const command = defineCommand<HubOptions>({
+export const command = defineHubCommand({
   describe(program) {
     program.argument('[path]', 'the path of a linked clone, or its repository ID', '.');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [['signalbox repo unlink ~/src/api', 'a clone that was moved, too']]);
   },
 
-  async run({ io, args, options }) {
-    const { baseUrl, workspaceId } = await openHubSession(io, options);
+  examples: [['signalbox repo unlink ~/src/api', 'a clone that was moved, too']],
+
+  async run({ io, args, workspaceId, session }) {
+    const { baseUrl } = session;
     const text = args[0] ?? '.';
     const path = resolve(text);
     const clones = await readLinkedClones(io.env, { url: baseUrl, workspaceId });
@@ -42,6 +34,5 @@ export const command = defineCommand<HubOptions>({
     const { green, bold, dim } = io.styles;
     io.print(`${green('✔')} Unlinked ${bold(oneLine(linked.label))} ${dim(linked.path)}`);
     io.note('Agents that run already serve it until they are started again.');
-    return undefined;
   },
 });

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Job, ReviewComment } from '@signalbox/contract';
 import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findJobId } from '../find/job-reference.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { editText } from '../terminal/editor.ts';
 import { type Io, stylesOf } from '../terminal/io.ts';
 import { shortId } from '../words/job-text.ts';
@@ -26,7 +20,7 @@ import {
   type WrittenDraft,
 } from '../work/review-diff.ts';
 
-interface Options extends HubOptions {
+interface Options {
   comment?: string;
   base?: true;
   editor?: true;
@@ -50,7 +44,7 @@ interface Review {
  * next round, `--resolve` closes a thread, and `--reopen` opens it again. With `--json`: the
  * comments, those that were written, or the job.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('<job>', 'any job of the work, by its ID or the end of it')
@@ -62,17 +56,16 @@ export const command = defineCommand<Options>({
       .option('--send', 'send all drafts with the next round')
       .option('--resolve <number>', 'close the thread of this comment')
       .option('--reopen <number>', 'open the thread of this comment again');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox review 8f3a1c2d', 'the comments, and their fates'],
-      ['signalbox review 8f3a1c2d --comment src/a.ts:12-14 "Why?"', 'a draft on three lines'],
-      ['signalbox review 8f3a1c2d --reply 1 "In cents."', 'a draft in the thread of comment 1'],
-      ['signalbox review 8f3a1c2d --send', 'the agent gets all drafts'],
-    ]);
   },
 
-  async run({ io, args: [reference, text], options }) {
+  examples: [
+    ['signalbox review 8f3a1c2d', 'the comments, and their fates'],
+    ['signalbox review 8f3a1c2d --comment src/a.ts:12-14 "Why?"', 'a draft on three lines'],
+    ['signalbox review 8f3a1c2d --reply 1 "In cents."', 'a draft in the thread of comment 1'],
+    ['signalbox review 8f3a1c2d --send', 'the agent gets all drafts'],
+  ],
+
+  check(options, [, text]) {
     const { comment, reply, editor, send, resolve, reopen } = options;
     const acts = [comment, reply, editor, send, resolve, reopen];
     if (acts.filter((act) => act !== undefined).length > 1) {
@@ -83,7 +76,11 @@ export const command = defineCommand<Options>({
     if (text !== undefined && comment === undefined && reply === undefined && !send) {
       throw usage('A text needs --comment FILE:LINE, --reply NUMBER, or --send.');
     }
-    const review = await openReview(io, reference ?? '', options);
+  },
+
+  async run({ io, args: [reference = '', text], options, session }) {
+    const { comment, reply, editor, send, resolve, reopen } = options;
+    const review = await openReview(io, session, reference);
     if (comment !== undefined) await writeComment(review, comment, text, options);
     else if (reply !== undefined) await writeReply(review, reply, text);
     else if (editor) await writeInEditor(review);
@@ -91,7 +88,6 @@ export const command = defineCommand<Options>({
     else if (resolve !== undefined) await resolveThread(review, resolve, true);
     else if (reopen !== undefined) await resolveThread(review, reopen, false);
     else printComments(review);
-    return undefined;
   },
 });
 
@@ -99,16 +95,14 @@ function usage(message: string): CliError {
   return new CliError(exitCodes.usage, 'USAGE', message);
 }
 
-async function openReview(io: Io, reference: string, options: HubOptions): Promise<Review> {
-  const session = await openHubSession(io, options);
+async function openReview(io: Io, session: HubSession, reference: string): Promise<Review> {
   const { client, workspaceId } = session;
-  const { signal } = io;
-  const named = await findJobId(session, reference, signal);
-  const { rounds = [] } = await client.jobs.get({ workspaceId, jobId: named }, { signal });
+  const named = await findJobId(session, reference);
+  const { rounds = [] } = await client.jobs.get({ workspaceId, jobId: named });
   const latest = rounds.findLast(({ status }) => status !== 'canceled');
   const jobId = latest?.jobId ?? named;
-  const { job } = await client.jobs.get({ workspaceId, jobId }, { signal });
-  const { comments } = await client.reviewComments.list({ workspaceId, jobId }, { signal });
+  const { job } = await client.jobs.get({ workspaceId, jobId });
+  const { comments } = await client.reviewComments.list({ workspaceId, jobId });
   return { io, session, job, comments };
 }
 
@@ -279,10 +273,12 @@ async function saveDrafts(
   const { jobId } = job;
   const saved: ReviewComment[] = [];
   for (const draft of drafts) {
-    const { comment } = await client.reviewComments.save(
-      { workspaceId, jobId, ...draft, idempotencyKey: randomUUID() },
-      { signal: io.signal },
-    );
+    const { comment } = await client.reviewComments.save({
+      workspaceId,
+      jobId,
+      ...draft,
+      idempotencyKey: randomUUID(),
+    });
     saved.push(comment);
     const what = comment.repliesTo === null ? 'Draft' : 'Draft of a reply';
     if (!io.json) io.print(`${io.styles.green('✔')} ${what} on ${placeText(comment)}`);
@@ -303,13 +299,10 @@ async function sendDrafts(
       fix: `Write one: signalbox review ${id} --comment FILE:LINE "…"`,
     });
   }
-  const answer = await client.jobs.continue(
-    {
-      ...{ workspaceId, jobId: job.jobId, commentIds, idempotencyKey: randomUUID() },
-      ...(message === undefined ? {} : { message }),
-    },
-    { signal: io.signal },
-  );
+  const answer = await client.jobs.continue({
+    ...{ workspaceId, jobId: job.jobId, commentIds, idempotencyKey: randomUUID() },
+    message,
+  });
   if (io.json) return io.printJson(answer);
   const count = commentIds.length === 1 ? '1 comment' : `${commentIds.length} comments`;
   const { round, jobId } = answer.job;
@@ -321,10 +314,7 @@ async function resolveThread(review: Review, given: string, isResolved: boolean)
   const { io, session } = review;
   const { client, workspaceId } = session;
   const [{ commentId }] = findThread(review, given);
-  const { comment } = await client.reviewComments.resolve(
-    { workspaceId, commentId, isResolved },
-    { signal: io.signal },
-  );
+  const { comment } = await client.reviewComments.resolve({ workspaceId, commentId, isResolved });
   if (io.json) return io.printJson({ ok: true, comment });
   const what = isResolved ? 'Resolved comment' : 'Opened again: comment';
   io.print(`${io.styles.green('✔')} ${what} ${comment.number}.`);

@@ -1,15 +1,8 @@
 import type { Run, RunJob } from '@signalbox/contract';
-import { CliError } from '../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { type HubSession, openHubSession } from '../hub/hub-session.ts';
+import { findIdByName } from '../find/id-reference.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
+import type { HubSession } from '../hub/hub-session.ts';
 import { formatAge } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
 import { parseInteger } from '../terminal/numbers.ts';
@@ -18,17 +11,23 @@ import { printFields, printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
 import { colorStatus, shortId, statusText } from '../words/job-text.ts';
 
-type Options = HubOptions & { limit: number };
+type Options = { limit: number };
 
 /** Short IDs and references are searched among this number of latest runs. */
 const SEARCHED_RUNS_MAX = 1_000;
-const SHORT_CHARS_MIN = 4;
+const runIds = {
+  prefix: 'run',
+  name: 'run',
+  code: 'RUN',
+  named: 'No run has the ID or reference',
+  fix: 'List runs: signalbox runs',
+};
 
 /**
  * `signalbox runs [RUN]`: lists runs, or shows one with its jobs. With `--json`: `{ok, runs,
  * nextCursor}`, or the hub's overview of the run with `jobs` and `isCut`.
  */
-export const command = defineCommand<Options>({
+export const command = defineHubCommand<Options>({
   describe(program) {
     program
       .argument('[run]', 'its ID, the end of it, or its reference')
@@ -38,28 +37,24 @@ export const command = defineCommand<Options>({
         parseInteger({ min: 1, max: 100_000 }),
         20,
       );
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox runs', 'the latest runs'],
-      ['signalbox runs health-check', 'one run: milestones, jobs, cost'],
-    ]);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
+  examples: [
+    ['signalbox runs', 'the latest runs'],
+    ['signalbox runs health-check', 'one run: milestones, jobs, cost'],
+  ],
+
+  async run({ io, args, options, session }) {
     const [name] = args;
     if (name === undefined) await listRuns(io, session, options.limit);
-    else await showRun(io, session, await findRunId(io, session, name));
-    return undefined;
+    else await showRun(io, session, await findRunId(session, name));
   },
 });
 
 async function listRuns(io: Io, { client, workspaceId }: HubSession, limit: number) {
-  const { rows, nextCursor } = await collectPages(limit, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page }, { signal: io.signal });
-    return { rows: answer.runs, nextCursor: answer.nextCursor };
-  });
+  const { rows, nextCursor } = await collectPages(limit, 'runs', (page) =>
+    client.runs.list({ workspaceId, ...page }),
+  );
   if (io.json) return io.printJson({ ok: true, runs: rows, nextCursor });
   if (rows.length === 0) {
     io.print(asTyped('No runs yet. Plan one: signalbox enqueue "…" --kind create_run'));
@@ -87,10 +82,9 @@ async function listRuns(io: Io, { client, workspaceId }: HubSession, limit: numb
 }
 
 async function showRun(io: Io, { client, workspaceId }: HubSession, runId: string) {
-  const { signal } = io;
   const [overview, graph] = await Promise.all([
-    client.runs.overview({ workspaceId, runId }, { signal }),
-    client.runs.graph({ workspaceId, runId }, { signal }),
+    client.runs.overview({ workspaceId, runId }),
+    client.runs.graph({ workspaceId, runId }),
   ]);
   if (io.json) return io.printJson({ ...overview, jobs: graph.jobs, isCut: graph.isCut });
   const { run, milestones, usage } = overview;
@@ -137,31 +131,11 @@ function titleOf({ title, runRef }: Run): string {
 }
 
 /** @throws {CliError} RUN_NOT_FOUND, RUN_AMBIGUOUS. */
-async function findRunId(
-  io: Io,
-  { client, workspaceId }: HubSession,
-  text: string,
-): Promise<string> {
-  if (/^run_[0-9a-z]{26,}$/.test(text)) return text;
-  const { rows } = await collectPages(SEARCHED_RUNS_MAX, async (page) => {
-    const answer = await client.runs.list({ workspaceId, ...page }, { signal: io.signal });
-    return { rows: answer.runs, nextCursor: answer.nextCursor };
-  });
-  const named = rows.filter(({ runRef }) => runRef === text);
-  const ending = text.length < SHORT_CHARS_MIN ? null : text.toLowerCase();
-  const matching =
-    named.length > 0 ? named : rows.filter(({ runId }) => ending && runId.endsWith(ending));
-  const [first, ...others] = matching;
-  const shown = oneLine(text).slice(0, 60);
-  if (first === undefined) {
-    const message = `No run has the ID or reference "${shown}".`;
-    throw new CliError(exitCodes.refused, 'RUN_NOT_FOUND', message, {
-      fix: 'List runs: signalbox runs',
-    });
-  }
-  if (others.length === 0) return first.runId;
-  const ids = matching.map(({ runId }) => runId).join(', ');
-  throw new CliError(exitCodes.usage, 'RUN_AMBIGUOUS', `Several runs match "${shown}": ${ids}.`, {
-    fix: 'Give the whole ID.',
+async function findRunId({ client, workspaceId }: HubSession, text: string): Promise<string> {
+  return await findIdByName(runIds, text, async () => {
+    const { rows } = await collectPages(SEARCHED_RUNS_MAX, 'runs', (page) =>
+      client.runs.list({ workspaceId, ...page }),
+    );
+    return rows.map(({ runId, runRef }) => ({ id: runId, name: runRef }));
   });
 }

@@ -1,6 +1,5 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
 import { findIdByEnding, type IdKind } from '../find/id-reference.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { oneLine } from '../terminal/text.ts';
 import { readTokens } from '../words/token-list.ts';
 
@@ -16,33 +15,24 @@ const tokenId: IdKind = {
  * `signalbox tokens revoke ID`: revokes the token of a program, or logs a machine out. With
  * `--json`: `{ok, tokenId}`.
  */
-export const command = defineCommand<HubOptions>({
+export const command = defineHubCommand({
   describe(program) {
     program.argument('<id>', 'the ID of a token, or its end, as shown by signalbox tokens');
-    addJsonOption(program);
-    addHubOptions(program);
   },
 
-  async run({ io, args, options }) {
-    const session = await openHubSession(io, options);
-    const { client, workspaceId } = session;
-    const { serviceTokens, deviceTokens } = await readTokens(session, io.signal);
+  async run({ io, args, session, client, workspaceId }) {
+    const { serviceTokens, deviceTokens } = await readTokens(session);
     const names = new Map([
       ...(serviceTokens ?? []).map((token) => [token.tokenId, token.name] as const),
       ...deviceTokens.map((token) => [token.tokenId, token.machineName] as const),
     ]);
-    const id = await findIdByEnding(tokenId, args[0] ?? '', async () => ({
-      rows: [...names.keys()],
-      nextCursor: null,
-    }));
+    const id = await findIdByEnding(tokenId, args[0] ?? '', async () => [...names.keys()]);
     const isProgram = serviceTokens?.some((token) => token.tokenId === id) ?? false;
     const ref = { workspaceId, tokenId: id };
-    const call = { signal: io.signal };
-    if (isProgram) await client.serviceTokens.revoke(ref, call);
-    else await client.deviceTokens.revoke(ref, call);
+    if (isProgram) await client.serviceTokens.revoke(ref);
+    else await client.deviceTokens.revoke(ref);
     if (io.json) return io.printJson({ ok: true, tokenId: id });
     const what = isProgram ? 'Revoked the token of' : 'Logged out the machine';
     io.print(`${io.styles.green('✔')} ${what} ${io.styles.bold(oneLine(names.get(id) ?? id))}`);
-    return undefined;
   },
 });

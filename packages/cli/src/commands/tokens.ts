@@ -1,5 +1,4 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
-import { openHubSession } from '../hub/hub-session.ts';
+import { defineHubCommand } from '../hub/hub-command.ts';
 import { formatAge, formatDuration } from '../terminal/duration.ts';
 import { printTable } from '../terminal/table.ts';
 import { oneLine } from '../terminal/text.ts';
@@ -20,17 +19,9 @@ interface Row {
  * for owners and admins all, for others those of their own machines. With `--json`: `{ok,
  * serviceTokens, deviceTokens}`; serviceTokens is null for others.
  */
-export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
-
-  async run({ io, options }) {
-    const { serviceTokens, deviceTokens } = await readTokens(
-      await openHubSession(io, options),
-      io.signal,
-    );
+export const command = defineHubCommand({
+  async run({ io, session }) {
+    const { serviceTokens, deviceTokens } = await readTokens(session);
     if (io.json) return io.printJson({ ok: true, serviceTokens, deviceTokens });
     const nowMs = Date.now();
     const used = (at: string | null) => (at === null ? 'never' : formatAge(at, nowMs));
@@ -68,6 +59,5 @@ export const command = defineCommand<HubOptions>({
       ],
       rows,
     );
-    return undefined;
   },
 });

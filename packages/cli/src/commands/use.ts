@@ -1,5 +1,5 @@
 import { CliError } from '../cli-error.ts';
-import { addJsonOption, defineCommand } from '../command-module.ts';
+import { defineCommand } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { isSamePlace, type Login, readLogins, saveLogin } from '../hub/credentials.ts';
 import type { Io } from '../terminal/io.ts';
@@ -12,7 +12,6 @@ import { printTable } from '../terminal/table.ts';
 export const command = defineCommand<{ json?: true }>({
   describe(program) {
     program.argument('[name]', 'a workspace, or workspace@host if several hubs have it');
-    addJsonOption(program);
   },
 
   async run({ io, args }) {
@@ -25,7 +24,6 @@ export const command = defineCommand<{ json?: true }>({
     }
     if (io.json) return io.printJson({ ok: true, contexts: contextsOf(await readLogins(io.env)) });
     if (name === undefined) printContexts(io, contextsOf(logins));
-    return undefined;
   },
 });
 

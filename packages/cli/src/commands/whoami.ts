@@ -1,4 +1,4 @@
-import { addHubOptions, addJsonOption, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { readLogins } from '../hub/credentials.ts';
 import { choosePlace, createHubClient, openHubSession } from '../hub/hub-session.ts';
 import { formatMoment } from '../terminal/duration.ts';
@@ -10,17 +10,14 @@ import { oneLine } from '../terminal/text.ts';
  * according to the hub. With `--json`: the hub's answer and `url`.
  */
 export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program);
-    addHubOptions(program);
-  },
+  chooseHub: addHubOptions,
 
   async run({ io, options }) {
     const place = await choosePlace(io, options);
     // Only a hub in development mode answers without a token; otherwise this throws NOT_LOGGED_IN.
     if (place.token === undefined) await openHubSession(io, options);
-    const client = createHubClient(place.baseUrl, place.token);
-    const who = await client.tokens.whoami({}, { signal: io.signal });
+    const client = createHubClient(io, place.baseUrl, place.token);
+    const who = await client.tokens.whoami();
     if (io.json) return io.printJson({ ...who, url: place.baseUrl });
     const others = (await readLogins(io.env)).filter(({ token }) => token !== place.token);
     printFields(io, [

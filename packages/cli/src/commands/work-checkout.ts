@@ -1,20 +1,19 @@
-import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { shortId } from '../words/job-text.ts';
 import { askGit, runGit } from '../work/clone-git.ts';
-import { addWorkOptions, openWork, requireCleanTree } from '../work/work-command.ts';
+import { addWorkArgument, openWork, requireCleanTree } from '../work/work-command.ts';
 
 /**
  * `signalbox work checkout JOB`: switches the clone to the branch of a job. With `--json`: `{ok,
  * branch, commitSha, from}`; `from` is the branch before, or null.
  */
 export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addWorkOptions(program);
-    addExamples(program, [
-      ['signalbox work checkout 8f3a1c2d', 'try its work here'],
-      ['git switch -', 'go back'],
-    ]);
-  },
+  describe: addWorkArgument,
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox work checkout 8f3a1c2d', 'try its work here'],
+    ['git switch -', 'go back'],
+  ],
 
   async run({ io, args, options }) {
     const { clone, work } = await openWork(io, args[0], options);
@@ -25,6 +24,5 @@ export const command = defineCommand<HubOptions>({
     if (io.json) return io.printJson({ ok: true, branch, commitSha, from });
     io.print(`${io.styles.green('✔')} ${io.styles.bold(shortId(jobId))}  on ${branch}`);
     if (from !== branch) io.note('  Go back with: git switch -');
-    return undefined;
   },
 });

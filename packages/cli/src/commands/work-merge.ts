@@ -1,7 +1,7 @@
 import type { Job } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { CliError } from '../cli-error.ts';
-import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openHubSession } from '../hub/hub-session.ts';
@@ -10,7 +10,7 @@ import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
 import { readEvidence } from '../words/landing-text.ts';
 import { askGit, type Clone, callGit, gitFailed, runGit } from '../work/clone-git.ts';
-import { addWorkOptions, openWork, requireCleanTree } from '../work/work-command.ts';
+import { addWorkArgument, openWork, requireCleanTree } from '../work/work-command.ts';
 import type { Work } from '../work/work-view.ts';
 
 const SUBJECT_WIDTH = 72;
@@ -23,9 +23,11 @@ const FILES_SHOWN = 5;
 export const command = defineCommand<HubOptions & { force?: true }>({
   describe(program) {
     program.option('--force', 'also if its checks have gaps, or its verdict is unknown');
-    addWorkOptions(program);
-    addExamples(program, [['signalbox work merge 8f3a1c2d', 'into the current branch']]);
+    addWorkArgument(program);
   },
+
+  chooseHub: addHubOptions,
+  examples: [['signalbox work merge 8f3a1c2d', 'into the current branch']],
 
   async run({ io, args, options }) {
     const { clone, work } = await openWork(io, args[0], options);
@@ -52,7 +54,6 @@ export const command = defineCommand<HubOptions & { force?: true }>({
     if (reported !== null) io.note(`  ${reported}`);
     if (work.verdict === 'unverified') io.note('  It was not verified: its agent ran no checks.');
     io.note(`  ${asTyped('Delete merged branches: signalbox work prune')}`);
-    return undefined;
   },
 });
 
@@ -70,7 +71,7 @@ async function tellHub(
   if (job === null) return null;
   try {
     const { client, workspaceId } = await openHubSession(io, options);
-    await client.works.close({ workspaceId, jobId: job.jobId, landed }, { signal: io.signal });
+    await client.works.close({ workspaceId, jobId: job.jobId, landed });
     return null;
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof UnreachableError)) throw error;

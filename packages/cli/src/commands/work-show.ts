@@ -1,4 +1,4 @@
-import { addExamples, defineCommand, type HubOptions } from '../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { formatMoment } from '../terminal/duration.ts';
 import type { Io } from '../terminal/io.ts';
@@ -9,7 +9,7 @@ import { colorVerdict, printProof, readEvidence, verdictTexts } from '../words/l
 import { stateText } from '../words/work-text.ts';
 import { countChanges, type FileChange, findBase } from '../work/branches.ts';
 import { runGit } from '../work/clone-git.ts';
-import { addWorkOptions, openWork } from '../work/work-command.ts';
+import { addWorkArgument, openWork } from '../work/work-command.ts';
 import { type Work, workJson } from '../work/work-view.ts';
 
 const FILES_SHOWN = 30;
@@ -19,10 +19,9 @@ const FILES_SHOWN = 30;
  * `--json`: `{ok, work, baseSha, commits, files}`.
  */
 export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addWorkOptions(program);
-    addExamples(program, [['signalbox work show 8f3a1c2d', 'its checks and changed files']]);
-  },
+  describe: addWorkArgument,
+  chooseHub: addHubOptions,
+  examples: [['signalbox work show 8f3a1c2d', 'its checks and changed files']],
 
   async run({ io, args, options }) {
     const { clone, work } = await openWork(io, args[0], options);
@@ -45,7 +44,6 @@ export const command = defineCommand<HubOptions>({
     io.print();
     const next = `Next: signalbox job diff ${id}, signalbox work checkout ${id}, signalbox work merge ${id}`;
     io.print(io.styles.dim(asTyped(next)));
-    return undefined;
   },
 });
 

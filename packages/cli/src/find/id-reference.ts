@@ -1,6 +1,5 @@
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { collectPages, type Page, type PageRequest } from '../terminal/pages.ts';
 import { oneLine } from '../terminal/text.ts';
 
 /** Short IDs are searched among this number of latest rows. */
@@ -29,13 +28,13 @@ export interface IdKind {
 export async function findIdByEnding(
   kind: IdKind,
   text: string,
-  readIds: (page: PageRequest) => Promise<Page<string>>,
+  readIds: (idsMax: number) => Promise<string[]>,
 ): Promise<string> {
-  if (new RegExp(`^${kind.prefix}_[0-9a-z]{26,}$`).test(text)) return text;
+  if (isFullId(kind, text)) return text;
   const ending = text.replace(new RegExp(`^${kind.prefix}_`), '').toLowerCase();
   if (ending.length < SHORT_CHARS_MIN || !/^[0-9a-z]+$/.test(ending)) throw notFound(kind, text);
-  const { rows } = await collectPages(SEARCHED_MAX, readIds);
-  const [first, ...others] = rows.filter((id) => id.endsWith(ending));
+  const ids = await readIds(SEARCHED_MAX);
+  const [first, ...others] = ids.filter((id) => id.endsWith(ending));
   if (first === undefined) throw notFound(kind, text);
   if (others.length === 0) return first;
   const message = `Several ${kind.name}s end in "${ending}": ${[first, ...others].join(', ')}.`;
@@ -52,4 +51,47 @@ function notFound({ name, code, fix }: IdKind, text: string): CliError {
     `No ${name} has the ID "${shown}", and none of the latest ${SEARCHED_MAX} IDs ends with it.`,
     { fix },
   );
+}
+
+function isFullId({ prefix }: Pick<IdKind, 'prefix'>, text: string): boolean {
+  return new RegExp(`^${prefix}_[0-9a-z]{26,}$`).test(text);
+}
+
+/** A row that is found by its name, too. */
+interface NamedRow {
+  id: string;
+  name: string;
+  /** Counts only if no other row matches. */
+  isPast?: boolean;
+}
+
+/**
+ * Resolves a name, an ID, or the end of an ID to an ID, if it matches one row only.
+ *
+ * @param named the words before a name that no row has: `No run has the ID or reference`.
+ * @throws {CliError} …_NOT_FOUND, …_AMBIGUOUS.
+ */
+export async function findIdByName(
+  kind: Omit<IdKind, 'fixAmbiguous'> & { named: string },
+  text: string,
+  readRows: () => Promise<readonly NamedRow[]>,
+): Promise<string> {
+  if (isFullId(kind, text)) return text;
+  const rows = await readRows();
+  const named = rows.filter(({ name }) => name === text);
+  const isEnding = named.length === 0 && text.length >= SHORT_CHARS_MIN;
+  const matching = isEnding ? rows.filter(({ id }) => id.endsWith(text.toLowerCase())) : named;
+  const present = matching.filter(({ isPast }) => !isPast);
+  const [first, ...others] = present.length > 0 ? present : matching;
+  const shown = oneLine(text).slice(0, 60);
+  if (first === undefined) {
+    const message = `${kind.named} "${shown}".`;
+    throw new CliError(exitCodes.refused, `${kind.code}_NOT_FOUND`, message, { fix: kind.fix });
+  }
+  if (others.length === 0) return first.id;
+  const ids = [first, ...others].map(({ id }) => id).join(', ');
+  const message = `Several ${kind.name}s match "${shown}": ${ids}.`;
+  throw new CliError(exitCodes.usage, `${kind.code}_AMBIGUOUS`, message, {
+    fix: 'Give the whole ID.',
+  });
 }

@@ -1,4 +1,5 @@
 import type { HubSession } from '../hub/hub-session.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { findIdByEnding, type IdKind } from './id-reference.ts';
 
 const jobId: IdKind = {
@@ -17,12 +18,12 @@ const jobId: IdKind = {
 export async function findJobId(
   { client, workspaceId }: HubSession,
   text: string,
-  signal: AbortSignal,
 ): Promise<string> {
-  return await findIdByEnding(jobId, text, async (page) => {
-    const list = { workspaceId, view: 'summary', ...page } as const;
-    const { jobs, nextCursor } = await client.jobs.list(list, { signal });
-    return { rows: jobs.map((job) => job.jobId), nextCursor };
+  return await findIdByEnding(jobId, text, async (idsMax) => {
+    const { rows } = await collectPages(idsMax, 'jobs', (page) =>
+      client.jobs.list({ workspaceId, view: 'summary', ...page }),
+    );
+    return rows.map((job) => job.jobId);
   });
 }
 
@@ -30,9 +31,8 @@ export async function findJobId(
 export async function findJobIds(
   session: HubSession,
   references: readonly (string | undefined)[],
-  signal: AbortSignal,
 ): Promise<string[]> {
   const ids = new Set<string>();
-  for (const text of references) ids.add(await findJobId(session, text ?? '', signal));
+  for (const text of references) ids.add(await findJobId(session, text ?? ''));
   return [...ids];
 }

@@ -7,27 +7,22 @@ import { collectPages } from '../terminal/pages.ts';
 import { oneLine } from '../terminal/text.ts';
 
 /** Reads all members of the workspace. */
-export async function readMembers(
-  { client, workspaceId }: HubSession,
-  signal: AbortSignal,
-): Promise<Member[]> {
-  const { rows } = await collectPages(Infinity, async (page) => {
-    const answer = await client.members.list({ workspaceId, ...page }, { signal });
-    return { rows: answer.members, nextCursor: answer.nextCursor };
-  });
+export async function readMembers({ client, workspaceId }: HubSession): Promise<Member[]> {
+  const { rows } = await collectPages(Infinity, 'members', (page) =>
+    client.members.list({ workspaceId, ...page }),
+  );
   return rows;
 }
 
 /** Reads the open invitations. Null: only owners and admins see them. */
-export async function readInvitations(
-  { client, workspaceId }: HubSession,
-  signal: AbortSignal,
-): Promise<Invitation[] | null> {
+export async function readInvitations({
+  client,
+  workspaceId,
+}: HubSession): Promise<Invitation[] | null> {
   try {
-    const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.invitations.list({ workspaceId, ...page }, { signal });
-      return { rows: answer.invitations, nextCursor: answer.nextCursor };
-    });
+    const { rows } = await collectPages(Infinity, 'invitations', (page) =>
+      client.invitations.list({ workspaceId, ...page }),
+    );
     return rows;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'NOT_ALLOWED') return null;

@@ -4,6 +4,7 @@ import { asTyped } from '../command-name.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { HubSession } from '../hub/hub-session.ts';
 import type { Io } from '../terminal/io.ts';
+import { collectPages } from '../terminal/pages.ts';
 import { askChoice } from '../terminal/prompts.ts';
 import { oneLine, truncateText } from '../terminal/text.ts';
 import { shortId } from '../words/job-text.ts';
@@ -30,12 +31,12 @@ const uncertaintyId: IdKind = {
 export async function findQuestionId(
   { client, workspaceId }: HubSession,
   text: string,
-  signal: AbortSignal,
 ): Promise<string> {
-  return await findIdByEnding(uncertaintyId, text, async (page) => {
-    const list = { workspaceId, view: 'summary', ...page } as const;
-    const { uncertainties, nextCursor } = await client.uncertainties.list(list, { signal });
-    return { rows: uncertainties.map((each) => each.uncertaintyId), nextCursor };
+  return await findIdByEnding(uncertaintyId, text, async (idsMax) => {
+    const { rows } = await collectPages(idsMax, 'uncertainties', (page) =>
+      client.uncertainties.list({ workspaceId, view: 'summary', ...page }),
+    );
+    return rows.map((each) => each.uncertaintyId);
   });
 }
 
@@ -48,10 +49,10 @@ export async function chooseQuestionId(
   io: Io,
   { client, workspaceId }: HubSession,
 ): Promise<string | null> {
-  const { uncertainties: open, nextCursor } = await client.uncertainties.inbox(
-    { workspaceId, limit: CHOICES_MAX },
-    { signal: io.signal },
-  );
+  const { uncertainties: open, nextCursor } = await client.uncertainties.inbox({
+    workspaceId,
+    limit: CHOICES_MAX,
+  });
   if (!io.isInteractive) throw missingQuestion(open);
   const [first] = open;
   if (first === undefined) return null;

@@ -16,10 +16,7 @@ export async function findRepository(io: Io, session: HubSession, text: string):
   // Load what reads clones only when needed: most commands get no path.
   const { readClone } = await import('../commands/agent/read-clone.ts');
   const { remoteUrlHash, label } = await readClone(path, io.env);
-  const { repoId } = await client.repositories.resolve(
-    { workspaceId, remoteUrlHash },
-    { signal: io.signal },
-  );
+  const { repoId } = await client.repositories.resolve({ workspaceId, remoteUrlHash });
   if (repoId !== null) return repoId;
   const message = `The repository ${label} is not linked to the workspace.`;
   throw new CliError(exitCodes.refused, 'REPO_NOT_LINKED', message, {

@@ -52,9 +52,7 @@ export async function enqueueBatch(
   const done: { line: number; jobId: string; idempotent: boolean }[] = [];
   for (const { at, request } of requests) {
     try {
-      const { jobId, idempotent = false } = await session.client.jobs.enqueue(request, {
-        signal: io.signal,
-      });
+      const { jobId, idempotent = false } = await session.client.jobs.enqueue(request);
       done.push({ line: at, jobId, idempotent });
       if (!io.json) sayLine(io, jobId, request.prompt, idempotent);
     } catch (error) {

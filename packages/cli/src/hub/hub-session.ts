@@ -36,9 +36,13 @@ export interface HubPlace {
   currentUrl: string | null;
 }
 
-/** Creates a client that identifies this program in its User-Agent header. */
-export function createHubClient(baseUrl: string, token: string | undefined): Client {
-  return createClient({ baseUrl, token, userAgent: `signalbox-cli/${VERSION}` });
+/** Creates a client that identifies this program in its User-Agent header, and ends with it. */
+export function createHubClient(
+  { signal }: Pick<Io, 'signal'>,
+  baseUrl: string,
+  token: string | undefined,
+): Client {
+  return createClient({ baseUrl, token, signal, userAgent: `signalbox-cli/${VERSION}` });
 }
 
 /**
@@ -75,16 +79,13 @@ export async function choosePlace(io: Io, choice: HubChoice): Promise<HubPlace> 
 export async function openHubSession(io: Io, choice: HubChoice): Promise<HubSession> {
   const { baseUrl, token, workspaceSlug, login, currentUrl } = await choosePlace(io, choice);
   if (token === undefined) refuseWithoutLogin(workspaceSlug, currentUrl);
-  const client = createHubClient(baseUrl, token);
+  const client = createHubClient(io, baseUrl, token);
   const common = { client, baseUrl, token, login };
   if (login !== null) {
     return { ...common, workspaceId: login.workspaceId, workspaceSlug: login.workspaceSlug };
   }
-  if (workspaceSlug === undefined) return { ...common, ...(await askWorkspace(client, io.signal)) };
-  const { workspaceId } = await client.workspaces.resolve(
-    { slug: workspaceSlug },
-    { signal: io.signal },
-  );
+  if (workspaceSlug === undefined) return { ...common, ...(await askWorkspace(client)) };
+  const { workspaceId } = await client.workspaces.resolve({ slug: workspaceSlug });
   if (workspaceId === null) throw unknownWorkspace(workspaceSlug);
   return { ...common, workspaceId, workspaceSlug };
 }
@@ -103,8 +104,8 @@ function refuseWithoutLogin(slug: string | undefined, currentUrl: string | null)
   });
 }
 
-async function askWorkspace(client: Client, signal: AbortSignal) {
-  const { workspaceId, workspaceSlug } = await client.tokens.whoami({}, { signal });
+async function askWorkspace(client: Client) {
+  const { workspaceId, workspaceSlug } = await client.tokens.whoami();
   if (workspaceId !== null) return { workspaceId, workspaceSlug };
   throw new CliError(
     exitCodes.usage,
@@ -127,11 +128,8 @@ function unknownWorkspace(slug: string): CliError {
  * The slug of the workspace, for addresses of the console.
  * @throws {CliError} WORKSPACE_MISSING: the token is not bound to one workspace.
  */
-export async function requireWorkspaceSlug(
-  { client, workspaceSlug }: HubSession,
-  signal: AbortSignal,
-): Promise<string> {
-  const slug = workspaceSlug ?? (await askWorkspace(client, signal)).workspaceSlug;
+export async function requireWorkspaceSlug({ client, workspaceSlug }: HubSession): Promise<string> {
+  const slug = workspaceSlug ?? (await askWorkspace(client)).workspaceSlug;
   if (slug !== null) return slug;
   const message = 'The slug of the workspace is not known.';
   throw new CliError(exitCodes.usage, 'WORKSPACE_MISSING', message, {

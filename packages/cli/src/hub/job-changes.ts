@@ -1,16 +1,16 @@
 import { BULK_JOBS_MAX, type BulkAction, type BulkResult } from '@signalbox/contract';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
-import { addHubOptions, addJsonOption, type HubOptions } from '../command-module.ts';
+import type { CommandCall, CommandModule, Example } from '../command-module.ts';
 import { asTyped } from '../command-name.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { findJobIds } from '../find/job-reference.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/text.ts';
 import { shortId, statusText } from '../words/job-text.ts';
-import { openHubSession } from './hub-session.ts';
+import { defineHubCommand } from './hub-command.ts';
+import type { HubSession } from './hub-session.ts';
 
-export type JobChangeOptions = HubOptions & { reason?: string };
 export type JobChange = Exclude<BulkAction, 'set_priority'>;
 
 /** Adds the argument of all commands that change jobs. */
@@ -19,36 +19,47 @@ export function addJobIds(program: Command): void {
 }
 
 /** Adds what the commands that change jobs have in common, after their own options. */
-export function addChangeOptions(program: Command): void {
+export function addChangeReason(program: Command): void {
   program.option('--reason <text>', 'why; the audit log keeps it');
-  addJsonOption(program);
-  addHubOptions(program);
+}
+
+/** @throws {CliError} USAGE: too many jobs. */
+export function refuseTooMany({ length }: CommandCall['args']): void {
+  if (length <= BULK_JOBS_MAX) return;
+  const message = `Give at most ${BULK_JOBS_MAX} jobs at a time, not ${length}.`;
+  throw new CliError(exitCodes.usage, 'USAGE', message);
+}
+
+/** Defines a command that takes one action on each of its jobs. */
+export function defineJobChange(action: JobChange, examples: readonly Example[]): CommandModule {
+  return defineHubCommand<{ reason?: string }>({
+    examples,
+    describe(program) {
+      addJobIds(program);
+      addChangeReason(program);
+    },
+    check: (_, args) => refuseTooMany(args),
+    run: async ({ io, args, options, session }) =>
+      await changeJobs(io, session, args, action, options.reason),
+  });
 }
 
 /**
  * Takes one action on each job, in one transaction. A job that refuses it does not prevent it for
  * the others; the exit code then is 4.
- * @throws {CliError} USAGE: too many jobs; the errors of `findJobId`, before anything has changed.
+ * @throws the errors of `findJobId`, before anything has changed.
  */
 export async function changeJobs(
   io: Io,
-  references: readonly (string | undefined)[],
+  session: HubSession,
+  references: CommandCall['args'],
   action: JobChange,
-  options: JobChangeOptions,
+  reason: string | undefined,
 ): Promise<ExitCode | undefined> {
-  if (references.length > BULK_JOBS_MAX) {
-    const message = `Give at most ${BULK_JOBS_MAX} jobs at a time, not ${references.length}.`;
-    throw new CliError(exitCodes.usage, 'USAGE', message);
-  }
-  const session = await openHubSession(io, options);
   const { client, workspaceId } = session;
-  const jobIds = await findJobIds(session, references, io.signal);
+  const jobIds = await findJobIds(session, references);
   const jobs = jobIds.map((jobId) => ({ jobId }));
-  const { reason } = options;
-  const { results } = await client.jobs.bulk(
-    { workspaceId, action, jobs, ...(reason === undefined ? {} : { reason }) },
-    { signal: io.signal },
-  );
+  const { results } = await client.jobs.bulk({ workspaceId, action, jobs, reason });
   return sayChanges(io, action, results);
 }
 

@@ -36,9 +36,9 @@ export async function followJob(
   options: FollowOptions = {},
 ): Promise<Job> {
   const deadlineMs = performance.now() + (options.timeoutMs ?? Infinity);
-  const names = io.json ? new Map<string, string>() : await readAgentNames(session, io.signal);
+  const names = io.json ? new Map<string, string>() : await readAgentNames(session);
   const printer = io.json ? jsonPrinter(io) : createTimelinePrinter(io, names);
-  const look = createLook(session, jobId, options.after ?? 0, io.signal);
+  const look = createLook(session, jobId, options.after ?? 0);
   let pauseMs = PAUSE_MS_MIN;
   let waited: string | null = null;
   for (;;) {
@@ -69,17 +69,13 @@ function createLook(
   { client, workspaceId }: HubSession,
   jobId: string,
   from: number,
-  signal: AbortSignal,
 ): () => Promise<Seen> {
   let after = from;
   return async () => {
     // Read the job before its events, so that the events read next include its last one.
-    const { job, waitingFor } = await client.jobs.get({ workspaceId, jobId }, { signal });
+    const { job, waitingFor } = await client.jobs.get({ workspaceId, jobId });
     const limit = JOB_EVENTS_LIMIT_MAX;
-    const answer = await client.jobEvents.listForJob(
-      { workspaceId, jobId, after, limit },
-      { signal },
-    );
+    const answer = await client.jobEvents.listForJob({ workspaceId, jobId, after, limit });
     after = answer.nextAfter;
     const waits = job.status === 'pending' ? (waitingFor?.message ?? null) : null;
     return { events: answer.events, job: answer.events.length < limit ? job : null, waits };

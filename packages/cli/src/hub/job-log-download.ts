@@ -10,7 +10,7 @@ import type { HubSession } from './hub-session.ts';
 export async function printRawLog(
   io: Io,
   { client, baseUrl, token }: HubSession,
-  ref: { workspaceId: string; jobId: string; attempt?: number },
+  ref: { workspaceId: string; jobId: string; attempt: number | undefined },
 ): Promise<undefined> {
   // The client reads no bytes. This call refuses as every other does, and finds the attempt.
   const { attempt } = await client.jobs.log({ ...ref, limit: 1 }, { signal: io.signal });

@@ -7,11 +7,10 @@ import type { HubSession } from './hub-session.ts';
 
 /** @throws {CliError} TEMPLATE_NOT_FOUND, with the name that is nearest. */
 export async function findTemplate(
-  io: Io,
   { client, workspaceId }: HubSession,
   name: string,
 ): Promise<JobTemplate> {
-  const { templates } = await client.jobTemplates.list({ workspaceId }, { signal: io.signal });
+  const { templates } = await client.jobTemplates.list({ workspaceId });
   const found = templates.find((template) => template.name === name);
   if (found !== undefined) return found;
   const known = templates.map((template) => template.name);
@@ -32,7 +31,7 @@ export async function saveTemplate(
   values: JobTemplateValues,
 ): Promise<void> {
   const body = { workspaceId, name, values };
-  const answer = await client.jobTemplates.save(body, { signal: io.signal });
+  const answer = await client.jobTemplates.save(body);
   if (io.json) return io.printJson(answer);
   io.print(`${io.styles.green('✔')} Saved the template ${name}`);
   io.print(io.styles.dim(`  signalbox enqueue --template ${quoted(name)}`));

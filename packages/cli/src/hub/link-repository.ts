@@ -25,15 +25,15 @@ interface LinkedRepository {
  * @param chosenLabel the repository's name for people; absent: the one it has, else the clone's.
  */
 export async function linkRepository(
-  { env, signal }: Pick<Io, 'env' | 'signal'>,
+  { env }: Pick<Io, 'env'>,
   { client, baseUrl, workspaceId }: Pick<HubSession, 'client' | 'baseUrl' | 'workspaceId'>,
   { remoteUrlHash, path, label: ownLabel }: Clone,
   chosenLabel?: string,
 ): Promise<LinkedRepository> {
-  const known = await client.repositories.resolve({ workspaceId, remoteUrlHash }, { signal });
+  const known = await client.repositories.resolve({ workspaceId, remoteUrlHash });
   const label = chosenLabel ?? (known.repo?.label ? undefined : ownLabel);
-  const draft = { workspaceId, remoteUrlHash, ...(label === undefined ? {} : { label }) };
-  const { repo, repoId, created } = await client.repositories.upsert(draft, { signal });
+  const draft = { workspaceId, remoteUrlHash, label };
+  const { repo, repoId, created } = await client.repositories.upsert(draft);
   const linked = { url: baseUrl, workspaceId, repoId, label: repo.label, path };
   return { repo, created, replaced: await linkClone(env, linked) };
 }

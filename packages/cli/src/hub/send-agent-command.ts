@@ -1,43 +1,38 @@
 import type { Agent, AgentCommandName } from '@signalbox/contract';
-import type { Command } from 'commander';
-import { addHubOptions, addJsonOption, type HubOptions } from '../command-module.ts';
+import type { CommandModule, CommandParts } from '../command-module.ts';
 import { findAgentId } from '../find/agent-reference.ts';
-import type { Io } from '../terminal/io.ts';
 import { agentName } from '../words/agent-text.ts';
-import { openHubSession } from './hub-session.ts';
+import { defineHubCommand } from './hub-command.ts';
 
-export type AgentCommandOptions = HubOptions & { reason?: string };
-
-/** Adds what all commands to agents have. */
-export function describeAgentCommand(program: Command): Command {
-  program.argument('<agent>', 'its name, its ID, or the end of its ID');
-  return program;
+interface Options {
+  reason?: string;
+  now?: true;
 }
 
-export function addReasonOption(program: Command): void {
-  program.option('--reason <text>', 'why; your team reads it');
-  addJsonOption(program);
-  addHubOptions(program);
-}
-
-/** Sends a command to an agent and prints what happens next. With `--json`: `{ok, agent}`. */
-export async function sendAgentCommand(
-  io: Io,
-  name: string,
-  command: AgentCommandName,
-  options: AgentCommandOptions,
-): Promise<void> {
-  const session = await openHubSession(io, options);
-  const { client, workspaceId } = session;
-  const { signal } = io;
-  const agentId = await findAgentId(session, name, signal);
-  const { reason } = options;
-  const { agent } = await client.agents.command(
-    { workspaceId, agentId, command, ...(reason === undefined ? {} : { reason }) },
-    { signal },
-  );
-  if (io.json) return io.printJson({ ok: true, agent });
-  io.print(`${io.styles.green('✔')} ${io.styles.bold(agentName(agent))}: ${outlook(agent)}`);
+/**
+ * Defines a command that is sent to an agent, with a reason that the team reads. It prints what
+ * happens next. With `--json`: `{ok, agent}`.
+ */
+export function defineAgentCommand(
+  choose: (options: Options) => AgentCommandName,
+  { describe, ...parts }: CommandParts,
+): CommandModule {
+  return defineHubCommand<Options>({
+    ...parts,
+    describe(program) {
+      program.argument('<agent>', 'its name, its ID, or the end of its ID');
+      describe?.(program);
+      program.option('--reason <text>', 'why; your team reads it');
+    },
+    async run({ io, args, options, session, client, workspaceId }) {
+      const agentId = await findAgentId(session, args[0] ?? '');
+      const { reason } = options;
+      const command = choose(options);
+      const { agent } = await client.agents.command({ workspaceId, agentId, command, reason });
+      if (io.json) return io.printJson({ ok: true, agent });
+      io.print(`${io.styles.green('✔')} ${io.styles.bold(agentName(agent))}: ${outlook(agent)}`);
+    },
+  });
 }
 
 function outlook({ command, heldCount, status }: Agent): string {

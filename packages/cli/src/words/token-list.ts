@@ -11,18 +11,16 @@ export interface TokenList {
   deviceTokens: DeviceToken[];
 }
 
-export async function readTokens(session: HubSession, signal: AbortSignal): Promise<TokenList> {
+export async function readTokens(session: HubSession): Promise<TokenList> {
   const { client, workspaceId } = session;
   const machines = (of: 'me' | 'everybody') =>
-    collectPages(Infinity, async (page) => {
-      const answer = await client.deviceTokens.list({ workspaceId, of, ...page }, { signal });
-      return { rows: answer.tokens, nextCursor: answer.nextCursor };
-    });
+    collectPages(Infinity, 'tokens', (page) =>
+      client.deviceTokens.list({ workspaceId, of, ...page }),
+    );
   try {
-    const { rows } = await collectPages(Infinity, async (page) => {
-      const answer = await client.serviceTokens.list({ workspaceId, ...page }, { signal });
-      return { rows: answer.tokens, nextCursor: answer.nextCursor };
-    });
+    const { rows } = await collectPages(Infinity, 'tokens', (page) =>
+      client.serviceTokens.list({ workspaceId, ...page }),
+    );
     return { serviceTokens: rows, deviceTokens: (await machines('everybody')).rows };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'NOT_ALLOWED')) throw error;

@@ -36,11 +36,11 @@ export async function readSharedPatch(
 ): Promise<SharedPatch> {
   const session = await openHubSession(io, choice);
   const { client, workspaceId } = session;
-  const jobId = await findJobId(session, reference, io.signal);
-  const answer = await client.jobs.patch({ workspaceId, jobId, since }, { signal: io.signal });
+  const jobId = await findJobId(session, reference);
+  const answer = await client.jobs.patch({ workspaceId, jobId, since });
   const { patch, absence, baseSha, commitSha, filesOmitted } = answer;
   if (patch !== null) return { jobId, patch, baseSha, commitSha, filesOmitted };
-  const { changesPlace } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+  const { changesPlace } = await client.jobs.get({ workspaceId, jobId });
   const asked = changesPlace && requestText(changesPlace);
   const why = `The branch of this job is not in this directory, ${absences[absence ?? 'not_shared']}.`;
   throw new CliError(exitCodes.usage, 'PATCH_MISSING', asked ? `${why} ${asked}.` : why, {
@@ -69,8 +69,8 @@ export async function requestSharedPatch(
 ): Promise<undefined> {
   const session = await openHubSession(io, choice);
   const { client, workspaceId } = session;
-  const jobId = await findJobId(session, reference, io.signal);
-  const { place } = await client.jobs.requestPatch({ workspaceId, jobId }, { signal: io.signal });
+  const jobId = await findJobId(session, reference);
+  const { place } = await client.jobs.requestPatch({ workspaceId, jobId });
   if (io.json) return io.printJson({ ok: true, jobId, place });
   io.print(`${io.styles.green('✔')} Asked for the changes: it ${waitText(place)}.`);
   io.print(io.styles.dim(asTyped(`  signalbox job diff ${shortId(jobId)}`)));

@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
-import { addHubOptions, addJsonOption, type HubOptions } from '../command-module.ts';
+import type { HubOptions } from '../command-module.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../terminal/io.ts';
 import { findWorkBranch, listWorkBranches, type WorkBranch } from './branches.ts';
 import { type Clone, openClone, runGit } from './clone-git.ts';
 import { findRoundBranch, readWork, type Work } from './work-view.ts';
 
-/** Describes a command about the branch of one job. */
-export function addWorkOptions(program: Command): void {
+/** Adds the argument of a command about the branch of one job. */
+export function addWorkArgument(program: Command): void {
   program.argument('<job>', 'a job, by its ID or the end of it, or the name of its branch');
-  addJsonOption(program);
-  addHubOptions(program);
 }
 
 /**

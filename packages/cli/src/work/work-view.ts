@@ -39,7 +39,7 @@ export async function readWork(
     const works: Work[] = [];
     for (let at = 0; at < branches.length; at += CALLS_MAX) {
       const some = branches.slice(at, at + CALLS_MAX);
-      works.push(...(await Promise.all(some.map((branch) => readOne(io, session, branch)))));
+      works.push(...(await Promise.all(some.map((branch) => readOne(session, branch)))));
     }
     return { works, session };
   } catch (error) {
@@ -70,8 +70,8 @@ export async function findRoundBranch(
   try {
     const session = await openHubSession(io, choice);
     const { client, workspaceId } = session;
-    const jobId = await findJobId(session, reference, io.signal);
-    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const jobId = await findJobId(session, reference);
+    const { job } = await client.jobs.get({ workspaceId, jobId });
     return branches.find(({ name }) => name === job.evidence?.branch) ?? null;
   } catch (error) {
     const isUnknown = error instanceof ApiError && error.code === 'JOB_NOT_FOUND';
@@ -80,9 +80,9 @@ export async function findRoundBranch(
   }
 }
 
-async function readOne(io: Io, session: HubSession, branch: WorkBranch): Promise<Work> {
+async function readOne(session: HubSession, branch: WorkBranch): Promise<Work> {
   try {
-    const { job, work: state = null } = await readLatestRound(io, session, branch);
+    const { job, work: state = null } = await readLatestRound(session, branch);
     const isJudged = job.evidence?.commitSha === branch.commitSha;
     const { jobId } = job;
     const isFirst = jobId === branch.jobId;
@@ -102,11 +102,10 @@ async function readOne(io: Io, session: HubSession, branch: WorkBranch): Promise
  * name of the job that began it.
  */
 async function readLatestRound(
-  io: Io,
   { client, workspaceId }: HubSession,
   { jobId, name }: WorkBranch,
 ): Promise<{ job: Job; work?: WorkState }> {
-  const read = (id: string) => client.jobs.get({ workspaceId, jobId: id }, { signal: io.signal });
+  const read = (id: string) => client.jobs.get({ workspaceId, jobId: id });
   const first = await read(jobId);
   const later = (first.rounds ?? []).filter(({ round }) => round > first.job.round).toReversed();
   for (const { jobId: id, status } of later) {

@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { callHub } from './hub-call.ts';
+import { pagesQuery } from './pages-query.ts';
 
 const PAGE_ROWS = 30;
 
@@ -7,16 +8,11 @@ export type { ContextItemSummary, UploadSummary } from '@signalbox/contract';
 
 /** The context items that match a text, best first; without a text all, newest first. */
 export function contextItemsQuery(workspaceId: string, text: string) {
-  return infiniteQueryOptions({
-    queryKey: ['context-items', workspaceId, 'pages', text],
-    queryFn: ({ pageParam, signal }) => {
-      const page = { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) };
-      return text === ''
-        ? callHub('contextItems', 'list', page, signal)
-        : callHub('contextItems', 'search', { ...page, query: text }, signal);
-    },
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
+  return pagesQuery(['context-items', workspaceId, 'pages', text], (from, signal) => {
+    const page = { workspaceId, limit: PAGE_ROWS, ...from };
+    return text === ''
+      ? callHub('contextItems', 'list', page, signal)
+      : callHub('contextItems', 'search', { ...page, query: text }, signal);
   });
 }
 
@@ -29,18 +25,9 @@ export function contextItemQuery(workspaceId: string, itemId: string) {
 
 /** Newest first. */
 export function uploadsQuery(workspaceId: string) {
-  return infiniteQueryOptions({
-    queryKey: ['uploads', workspaceId, 'pages'],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'uploads',
-        'list',
-        { workspaceId, limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-  });
+  return pagesQuery(['uploads', workspaceId, 'pages'], (from, signal) =>
+    callHub('uploads', 'list', { workspaceId, limit: PAGE_ROWS, ...from }, signal),
+  );
 }
 
 export function uploadUsageQuery(workspaceId: string) {

@@ -1,7 +1,8 @@
 import type { ListedUncertainty, ResponseOf } from '@signalbox/contract';
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { unlessLive } from '../live/live-state.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
+import { pagesQuery } from './pages-query.ts';
 
 /** Filters of the inbox; all are part of the URL. */
 export interface InboxFilters {
@@ -22,25 +23,20 @@ const DECISION_REFRESH_MS = 2_000;
 const PAGE_DECISIONS = 50;
 
 export function decisionsQuery(workspaceId: string, filters: InboxFilters) {
-  return infiniteQueryOptions({
-    queryKey: ['uncertainties', workspaceId, filters],
-    queryFn: ({ pageParam, signal }) => {
-      const page = {
-        ...{ workspaceId, limit: PAGE_DECISIONS },
-        ...(filters.mine && { mine: true }),
-        ...(filters.repo && { repoId: filters.repo }),
-        ...(filters.run && { runId: filters.run }),
-        ...(pageParam && { cursor: pageParam }),
-      };
-      if (filters.show !== 'answered') return callHub('uncertainties', 'inbox', page, signal);
-      const answered = { ...page, view: 'summary', status: 'resolved' } as const;
-      return callHub('uncertainties', 'list', answered, signal);
-    },
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: unlessLive(DECISION_REFRESH_MS),
+  const { show, mine, repo, run } = filters;
+  const list = pagesQuery(['uncertainties', workspaceId, filters], (from, signal) => {
+    const page = {
+      ...{ workspaceId, limit: PAGE_DECISIONS, ...from },
+      ...(mine && { mine }),
+      ...(repo && { repoId: repo }),
+      ...(run && { runId: run }),
+    };
+    if (show !== 'answered') return callHub('uncertainties', 'inbox', page, signal);
+    const answered = { ...page, view: 'summary', status: 'resolved' } as const;
+    return callHub('uncertainties', 'list', answered, signal);
   });
+  const refetchInterval = unlessLive(DECISION_REFRESH_MS);
+  return { ...list, placeholderData: keepPreviousData, refetchInterval };
 }
 
 /** The number of open decision requests, for the badge and the title. */

@@ -1,7 +1,8 @@
 import type { Agent, AgentStatus, ResponseOf } from '@signalbox/contract';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { unlessLive } from '../live/live-state.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
+import { pagesQuery } from './pages-query.ts';
 
 /** How often the pages of agents, repositories and runs read again. */
 const FLEET_REFRESH_MS = 4_000;
@@ -12,25 +13,22 @@ const REPOSITORY_ROWS = 10;
 export type { Agent, Repository, Run, RunJob } from '@signalbox/contract';
 export type RunOverview = ResponseOf<ConsoleRows['runs']['overview']>;
 
-/** A list in pages. `read` is told which page to ask for. */
-function pagesQuery<Page extends { nextCursor: string | null }>(
-  queryKey: readonly unknown[],
-  read: (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Page>,
+/** A list that is read again while its page is open. */
+function fleetPages<Page extends { nextCursor: string | null }>(
+  ...list: Parameters<typeof pagesQuery<Page>>
 ) {
-  return infiniteQueryOptions({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      read({ limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) }, signal),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: unlessLive(FLEET_REFRESH_MS),
-  });
+  return { ...pagesQuery(...list), refetchInterval: unlessLive(FLEET_REFRESH_MS) };
 }
 
 /** The agents in some statuses, in pages, newest first; and the counts of all statuses. */
 export function agentGroupQuery(workspaceId: string, statuses: readonly AgentStatus[]) {
-  return pagesQuery(['agents', workspaceId, 'group', ...statuses], (page, signal) =>
-    callHub('agents', 'list', { workspaceId, statuses: [...statuses], ...page }, signal),
+  return fleetPages(['agents', workspaceId, 'group', ...statuses], (page, signal) =>
+    callHub(
+      'agents',
+      'list',
+      { workspaceId, statuses: [...statuses], limit: PAGE_ROWS, ...page },
+      signal,
+    ),
   );
 }
 
@@ -67,8 +65,8 @@ export function peopleQuery(workspaceId: string) {
 }
 
 export function repositoryPagesQuery(workspaceId: string) {
-  return pagesQuery(['repositories', workspaceId, 'pages'], (page, signal) =>
-    callHub('repositories', 'list', { workspaceId, ...page }, signal),
+  return fleetPages(['repositories', workspaceId, 'pages'], (page, signal) =>
+    callHub('repositories', 'list', { workspaceId, limit: PAGE_ROWS, ...page }, signal),
   );
 }
 
@@ -76,15 +74,6 @@ export function repositoryQuery(workspaceId: string, repoId: string) {
   return queryOptions({
     queryKey: ['repositories', workspaceId, 'one', repoId],
     queryFn: ({ signal }) => callHub('repositories', 'get', { workspaceId, repoId }, signal),
-    refetchInterval: unlessLive(FLEET_REFRESH_MS),
-  });
-}
-
-/** The queues that are paused: since when, by whom and why. */
-export function pausesQuery(workspaceId: string) {
-  return queryOptions({
-    queryKey: ['queue-pauses', workspaceId],
-    queryFn: ({ signal }) => callHub('queue', 'listPauses', { workspaceId }, signal),
     refetchInterval: unlessLive(FLEET_REFRESH_MS),
   });
 }
@@ -110,8 +99,8 @@ export interface RunFilters {
 }
 
 export function runsQuery(workspaceId: string, filters: RunFilters) {
-  return pagesQuery(['runs', workspaceId, 'pages', filters], (page, signal) =>
-    callHub('runs', 'list', { workspaceId, ...filters, ...page }, signal),
+  return fleetPages(['runs', workspaceId, 'pages', filters], (page, signal) =>
+    callHub('runs', 'list', { workspaceId, ...filters, limit: PAGE_ROWS, ...page }, signal),
   );
 }
 

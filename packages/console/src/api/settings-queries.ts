@@ -1,7 +1,8 @@
 import type { ResponseOf } from '@signalbox/contract';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { type Age, beginningOf } from '../format/job-filters.ts';
 import { type ConsoleRows, callHub } from './hub-call.ts';
+import { pagesQuery } from './pages-query.ts';
 
 /** A list is read whole up to this many rows; the audit log has pages. */
 const LIST_LIMIT = 200;
@@ -119,24 +120,15 @@ export interface AuditFilters {
 
 /** For owners and admins; newest first. */
 export function auditQuery(workspaceId: string, filters: AuditFilters) {
-  return infiniteQueryOptions({
-    queryKey: ['audit', workspaceId, filters],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'auditLog',
-        'list',
-        {
-          workspaceId,
-          limit: AUDIT_PAGE,
-          ...(filters.action && { action: filters.action }),
-          ...(filters.actor && { actor: filters.actor }),
-          ...(filters.subject && { subject: filters.subject }),
-          ...(filters.since && { fromAt: beginningOf(filters.since, Date.now()) }),
-          ...(pageParam && { cursor: pageParam }),
-        },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
+  const { action, actor, subject, since } = filters;
+  return pagesQuery(['audit', workspaceId, filters], (from, signal) => {
+    const page = {
+      ...{ workspaceId, limit: AUDIT_PAGE, ...from },
+      ...(action && { action }),
+      ...(actor && { actor }),
+      ...(subject && { subject }),
+      ...(since && { fromAt: beginningOf(since, Date.now()) }),
+    };
+    return callHub('auditLog', 'list', page, signal);
   });
 }

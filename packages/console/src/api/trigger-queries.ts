@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { callHub } from './hub-call.ts';
+import { pagesQuery } from './pages-query.ts';
 
 /** A workspace has at most this many triggers, so one page holds them all. */
 const TRIGGERS_MAX = 100;
@@ -31,18 +32,9 @@ export function firingsQuery(workspaceId: string, triggerId: string) {
 
 /** The events that other systems sent, newest first. */
 export function eventsQuery(workspaceId: string) {
-  return infiniteQueryOptions({
-    queryKey: ['integration-events', workspaceId],
-    queryFn: ({ pageParam, signal }) =>
-      callHub(
-        'integrationEvents',
-        'list',
-        { workspaceId, limit: EVENTS_PAGE, ...(pageParam && { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-  });
+  return pagesQuery(['integration-events', workspaceId], (from, signal) =>
+    callHub('integrationEvents', 'list', { workspaceId, limit: EVENTS_PAGE, ...from }, signal),
+  );
 }
 
 /** The latest events that a trigger can be tested against. */

@@ -1,5 +1,5 @@
 import { invisibleCharacters } from '@signalbox/contract/invisible-characters';
-import { type AnsiStyle, applySgr, plainStyle, sameStyle } from './ansi-style.ts';
+import { type AnsiStyle, applySgr, sameStyle } from './ansi-style.ts';
 
 /** A part of a line with one style. */
 export interface AnsiSpan {
@@ -8,8 +8,8 @@ export interface AnsiSpan {
 }
 export type AnsiLine = AnsiSpan[];
 
-/** A longer line continues on the next one, so that no line stalls the page. */
-const LINE_CHARS_MAX = 4_000;
+/** A text that has this length is continued in another span: to erase from it takes its length. */
+const SPAN_CHARS_MAX = 4_000;
 /** Limit of style changes in one line; the rest of the line keeps the last style. */
 const LINE_SPANS_MAX = 400;
 /** Limit of a skipped operating-system command (title, link). */
@@ -29,25 +29,16 @@ const shortEscape = /[ -/]*[0-~]?/y;
 const commandEnd = /[\u0007\u001b\n]/g;
 
 interface Screen {
-  lines: AnsiLine[];
   line: AnsiLine;
-  lineChars: number;
   style: AnsiStyle;
   /** After a carriage return: the following text overwrites the line, as progress bars do. */
   rewind: boolean;
 }
 
 /**
- * Parses terminal output to lines of styled text. Colours and weights are kept, carriage returns
- * and backspaces take effect, all other control sequences are dropped. The result contains text
- * only, no markup. Takes linear time for any input.
- */
-export function parseAnsi(text: string): AnsiLine[] {
-  return readScreen(text, plainStyle).lines;
-}
-
-/**
- * Parses one line, which begins in the style of the line before it.
+ * Parses a line of terminal output, which begins in the style of the line before it. Colours and
+ * weights are kept, carriage returns and backspaces take effect, all other control sequences are
+ * dropped. The result contains text only, no markup. Takes linear time for any input.
  *
  * @returns its spans, and the style in which the next line begins.
  */
@@ -55,12 +46,7 @@ export function parseAnsiLine(
   text: string,
   style: AnsiStyle,
 ): { line: AnsiLine; style: AnsiStyle } {
-  const screen = readScreen(text, style);
-  return { line: screen.lines.flat(), style: screen.style };
-}
-
-function readScreen(text: string, style: AnsiStyle): Screen {
-  const screen: Screen = { lines: [], line: [], lineChars: 0, style, rewind: false };
+  const screen: Screen = { line: [], style, rewind: false };
   let position = 0;
   while (position < text.length) {
     special.lastIndex = position;
@@ -72,61 +58,34 @@ function readScreen(text: string, style: AnsiStyle): Screen {
       position = readEscape(screen, text, next);
     } else {
       position = next + match[0].length;
-      readControl(screen, match[0], text[position]);
+      readControl(screen, match[0]);
     }
   }
-  if (screen.line.length > 0) endLine(screen);
-  return screen;
+  return { line: screen.line, style: screen.style };
 }
 
 function writeText(screen: Screen, text: string): void {
-  if (screen.rewind) {
-    screen.line = [];
-    screen.lineChars = 0;
-    screen.rewind = false;
-  }
-  let rest = text;
-  while (screen.lineChars + rest.length > LINE_CHARS_MAX) {
-    const freeChars = LINE_CHARS_MAX - screen.lineChars;
-    appendSpan(screen, rest.slice(0, freeChars));
-    endLine(screen);
-    rest = rest.slice(freeChars);
-  }
-  appendSpan(screen, rest);
-}
-
-function appendSpan(screen: Screen, text: string): void {
-  if (text === '') return;
-  screen.lineChars += text.length;
-  const last = screen.line.at(-1);
-  if (last && (screen.line.length >= LINE_SPANS_MAX || sameStyle(last.style, screen.style))) {
-    last.text += text;
-  } else {
-    screen.line.push({ text, style: screen.style });
-  }
-}
-
-function endLine(screen: Screen): void {
-  screen.lines.push(screen.line);
-  screen.line = [];
-  screen.lineChars = 0;
+  if (screen.rewind) screen.line = [];
   screen.rewind = false;
+  const { line, style } = screen;
+  const last = line.at(-1);
+  const isContinued = last && (line.length >= LINE_SPANS_MAX || sameStyle(last.style, style));
+  if (isContinued && last.text.length < SPAN_CHARS_MAX) last.text += text;
+  else line.push({ text, style: isContinued ? last.style : style });
 }
 
 /** Handles one control character outside a sequence, or a run of invisible characters. */
-function readControl(screen: Screen, special: string, next: string | undefined): void {
-  if (special === '\n') endLine(screen);
-  else if (special === '\r') screen.rewind = next !== '\n';
+function readControl(screen: Screen, special: string): void {
+  if (special === '\r') screen.rewind = true;
   else if (special === '\b') eraseChar(screen);
   else if (special > '\u009f') writeText(screen, '\ufffd');
 }
 
-function eraseChar(screen: Screen): void {
-  const last = screen.line.at(-1);
+function eraseChar({ line }: Screen): void {
+  const last = line.at(-1);
   if (!last) return;
   last.text = last.text.slice(0, -1);
-  screen.lineChars -= 1;
-  if (last.text === '') screen.line.pop();
+  if (last.text === '') line.pop();
 }
 
 /** Handles the escape sequence at `at`; returns the next position. */

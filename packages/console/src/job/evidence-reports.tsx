@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { saveUpload } from '../api/save-upload.ts';
+import { saveUpload } from '../api/save-file.ts';
 import { formatBytes } from '../format/bytes.ts';
 import type { AttachedFile, ReportedCheck } from '../format/evidence.ts';
 import { plainText } from '../format/text.ts';

@@ -8,9 +8,7 @@ import { plainText } from '../format/text.ts';
 import { draftOfJob } from '../new-job/job-draft.ts';
 import { ToolFields } from '../new-job/tool-fields.tsx';
 import { ConfirmDialog } from '../parts/dialog/confirm-dialog.tsx';
-import { Modal } from '../parts/dialog/dialog.tsx';
-import { Button } from '../parts/form/button.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { FormModal } from '../parts/dialog/form-modal.tsx';
 import { ElsewhereDialog } from './elsewhere-dialog.tsx';
 
 interface JobDialogProps {
@@ -100,54 +98,41 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
   });
   const isEmpty = prompt.trim() === '';
   return (
-    <Modal
-      open
+    <FormModal
       initialFocus={promptRef}
-      onOpenChange={(open) => !open && onClose()}
       title="Edit and retry"
       description="The next attempt gets this prompt, tool and model. The timeline keeps the previous prompt."
       className="sm:w-[min(48rem,calc(100vw-2rem))]"
+      submit="Retry"
+      act={retry}
+      isDisabled={isEmpty}
+      onSubmit={() => retry.mutate()}
+      onClose={onClose}
     >
       <OpenQuestion job={job} />
-      <form
-        className="grid gap-3"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          retry.mutate();
+      <textarea
+        ref={promptRef}
+        aria-label="Prompt"
+        required
+        rows={12}
+        value={prompt}
+        onChange={(event) => setPrompt(event.target.value)}
+        onKeyDown={(event) => {
+          const isSend = event.key === 'Enter' && (event.metaKey || event.ctrlKey);
+          if (isSend && !isEmpty && !retry.isPending) retry.mutate();
         }}
-      >
-        <textarea
-          ref={promptRef}
-          aria-label="Prompt"
-          required
-          rows={12}
-          value={prompt}
-          onChange={(event) => setPrompt(event.target.value)}
-          onKeyDown={(event) => {
-            const isSend = event.key === 'Enter' && (event.metaKey || event.ctrlKey);
-            if (isSend && !isEmpty && !retry.isPending) retry.mutate();
-          }}
-          className="max-h-[50dvh] w-full resize-y rounded-md border border-control/60 bg-canvas px-3 py-2 font-mono text-[0.78125rem] leading-[1.125rem]"
+        className="max-h-[50dvh] w-full resize-y rounded-md border border-control/60 bg-canvas px-3 py-2 font-mono text-[0.78125rem] leading-[1.125rem]"
+      />
+      {typeof job.requirements !== 'string' && (
+        <ToolFields
+          workspaceId={job.workspaceId}
+          repoId={job.repoId}
+          tool={choice.tool}
+          model={choice.model}
+          onChange={setChoice}
         />
-        {typeof job.requirements !== 'string' && (
-          <ToolFields
-            workspaceId={job.workspaceId}
-            repoId={job.repoId}
-            tool={choice.tool}
-            model={choice.model}
-            onChange={setChoice}
-          />
-        )}
-        {retry.error && <ErrorNotice error={retry.error} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          <Button type="submit" look="primary" busy={retry.isPending} disabled={isEmpty}>
-            Retry
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      )}
+    </FormModal>
   );
 }
 

@@ -3,8 +3,7 @@ import { type MouseEvent, useLayoutEffect, useMemo } from 'react';
 import { LOG_PAGE_LINES, type LogRef, logPageQuery } from '../api/log-queries.ts';
 import type { ShownCall } from '../format/activity.ts';
 import { countHidden, isHidden, type LineRange, type LogGroup } from '../format/log.ts';
-import { Button } from '../parts/form/button.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { LogRow, type RowLook } from './log-row.tsx';
 import { styleLines } from './styled-lines.ts';
 
@@ -54,10 +53,7 @@ export function LogPage(props: LogPageProps) {
   if (read.isError) {
     return (
       <div className="p-2 font-sans whitespace-normal">
-        <ErrorNotice
-          error={read.error}
-          action={<Button onClick={() => read.refetch()}>Try again</Button>}
-        />
+        <ReadFailure read={read} />
       </div>
     );
   }

@@ -19,8 +19,7 @@ import {
   parseLineRange,
 } from '../format/log.ts';
 import { emptyTextOf, type LogFilter, logFilterWords } from '../format/log-filter.ts';
-import { Button } from '../parts/form/button.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
 import { FilteredLog } from './filtered-log.tsx';
 import { LogBox, type LogBoxHandle } from './log-box.tsx';
@@ -54,14 +53,7 @@ function AttemptLog({ job, log, only }: Omit<LogTabProps, 'attempt'> & { log: Lo
   const hash = useLocation({ select: (location) => location.hash });
   const opensAtFailure = hasFailed && parseLineRange(hash) === undefined;
   const tail = useQuery({ ...logTailQuery(log), enabled: opensAtFailure });
-  if (head.isError && head.data === undefined) {
-    return (
-      <ErrorNotice
-        error={head.error}
-        action={<Button onClick={() => head.refetch()}>Try again</Button>}
-      />
-    );
-  }
+  if (head.isError && head.data === undefined) return <ReadFailure read={head} />;
   if (head.data === undefined || (opensAtFailure && tail.isPending)) {
     return <SkeletonRows what="the log" rows={14} height="dense" />;
   }

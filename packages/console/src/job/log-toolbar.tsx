@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { RefObject } from 'react';
 import type { LogRef } from '../api/log-queries.ts';
-import { saveLog } from '../api/save-log.ts';
+import { saveLog } from '../api/save-file.ts';
 import { formatBytes } from '../format/bytes.ts';
 import { type LogFilter, logFilters, logFilterWords } from '../format/log-filter.ts';
 import { Button } from '../parts/form/button.tsx';

@@ -8,12 +8,18 @@ export interface StyledLine {
   text: AnsiLine;
 }
 
-/** Colors continue from line to line, from the start of the page on. */
+/** The lines of a page, without the marks of groups. */
 export function styleLines(lines: readonly LogLine[]): StyledLine[] {
+  const styled = styleTexts(lines.map(({ text }) => shownTextOf(text)));
+  return lines.map((line, at) => ({ line, text: styled[at] ?? [] }));
+}
+
+/** Colors continue from line to line, from the first one on. */
+export function styleTexts(texts: readonly string[]): AnsiLine[] {
   let style: AnsiStyle = plainStyle;
-  return lines.map((line) => {
-    const parsed = parseAnsiLine(shownTextOf(line.text), style);
+  return texts.map((text) => {
+    const parsed = parseAnsiLine(text, style);
     style = parsed.style;
-    return { line, text: parsed.line };
+    return parsed.line;
   });
 }

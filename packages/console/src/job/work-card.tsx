@@ -13,7 +13,7 @@ import { Button } from '../parts/form/button.tsx';
 import { inputClasses } from '../parts/form/field.tsx';
 import { Panel } from '../parts/record/facts.tsx';
 import { ErrorNotice } from '../parts/status/error-notice.tsx';
-import { RelativeTime } from '../parts/text/relative-time.tsx';
+import { Moment, RelativeTime } from '../parts/text/relative-time.tsx';
 
 /** The rounds of a job and the messages to it, as the hub tells them. */
 export type WorkOfJob = Pick<
@@ -115,11 +115,7 @@ function Messages({ messages, slug, waits }: MessagesProps) {
             {plainText(author.name ?? author.id)}, <RelativeTime at={createdAt} />
             {' · '}
             {nextJobId === null && deliveredAt === null && waits}
-            {deliveredAt !== null && (
-              <>
-                delivered <RelativeTime at={deliveredAt} />
-              </>
-            )}
+            {deliveredAt !== null && <Moment word="delivered" at={deliveredAt} />}
             {nextJobId !== null && (
               <Link
                 to="/w/$slug/jobs/$jobId"

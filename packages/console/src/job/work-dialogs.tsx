@@ -7,11 +7,9 @@ import { classNames } from '../class-names.ts';
 import { randomKey } from '../format/random-key.ts';
 import { type Conflicts, rebaseMessage } from '../format/work-words.ts';
 import { ConfirmDialog } from '../parts/dialog/confirm-dialog.tsx';
-import { Modal } from '../parts/dialog/dialog.tsx';
+import { FormModal } from '../parts/dialog/form-modal.tsx';
 import { showToast } from '../parts/dialog/toast.ts';
-import { Button } from '../parts/form/button.tsx';
 import { inputClasses } from '../parts/form/field.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import { Missing } from './work-missing.tsx';
 
 export type WorkDialogName = 'approve' | 'land' | 'close' | 'rebase';
@@ -157,44 +155,25 @@ function FormDialog(props: FormDialogParts) {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   return (
-    <Modal
-      open
+    <FormModal
       initialFocus={field}
-      finalFocus={finalFocus}
-      onOpenChange={(open) => !open && onClose()}
-      {...{ title, description }}
+      {...{ title, description, submit, act, finalFocus, onClose }}
+      isDisabled={text.trim() === ''}
+      onSubmit={() => text.trim() !== '' && act.mutate()}
     >
       {props.children}
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim() !== '') act.mutate();
-        }}
-      >
-        <label htmlFor={id} className="text-sm font-medium">
-          {label}
-        </label>
-        <textarea
-          ref={field}
-          id={id}
-          rows={3}
-          maxLength={2_000}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          className={classNames(
-            inputClasses,
-            'h-auto min-h-20 resize-y py-2 pointer-coarse:h-auto',
-          )}
-        />
-        {act.error && <ErrorNotice error={act.error} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          <Button type="submit" look="primary" busy={act.isPending} disabled={text.trim() === ''}>
-            {submit}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      <textarea
+        ref={field}
+        id={id}
+        rows={3}
+        maxLength={2_000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        className={classNames(inputClasses, 'h-auto min-h-20 resize-y py-2 pointer-coarse:h-auto')}
+      />
+    </FormModal>
   );
 }

@@ -4,13 +4,12 @@ import { useState } from 'react';
 import { callHub } from '../api/hub-call.ts';
 import { templatesQuery } from '../api/template-queries.ts';
 import { plainText } from '../format/text.ts';
-import { Modal } from '../parts/dialog/dialog.tsx';
+import { FormModal } from '../parts/dialog/form-modal.tsx';
 import { showToast } from '../parts/dialog/toast.ts';
 import { ActionButton } from '../parts/form/action-button.tsx';
-import { Button } from '../parts/form/button.tsx';
 import { ConfirmButton } from '../parts/form/confirm-button.tsx';
-import { FieldFrame, inputClasses, TextField } from '../parts/form/field.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { TextField } from '../parts/form/field.tsx';
+import { SelectInput } from '../parts/settings/controls.tsx';
 import type { JobDraft } from './job-draft.ts';
 import { valuesOfDraft } from './template-draft.ts';
 
@@ -41,25 +40,17 @@ export function TemplateBar(props: TemplateBarProps) {
     <div className="flex flex-wrap items-end gap-2">
       {templates.length > 0 && (
         <div className="min-w-48 grow sm:max-w-80">
-          <FieldFrame label="Template">
-            {(ids) => (
-              <select
-                {...ids}
-                value={chosen?.name ?? ''}
-                onChange={({ target }) =>
-                  onChoose(templates.find(({ name }) => name === target.value) ?? null)
-                }
-                className={inputClasses}
-              >
-                <option value="">None</option>
-                {templates.map(({ name }) => (
-                  <option key={name} value={name}>
-                    {plainText(name)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </FieldFrame>
+          <SelectInput
+            label="Template"
+            options={[
+              { value: '', word: 'None' },
+              ...templates.map(({ name }) => ({ value: name, word: plainText(name) })),
+            ]}
+            value={chosen?.name ?? ''}
+            onChange={({ target }) =>
+              onChoose(templates.find(({ name }) => name === target.value) ?? null)
+            }
+          />
         </div>
       )}
       <ActionButton
@@ -128,53 +119,38 @@ function SaveDialog(props: SaveDialogProps) {
     if (missing === undefined && values !== null) save.mutate({ name: name.trim(), values });
   };
   return (
-    <Modal
-      open
-      onOpenChange={(open) => !open && onClose()}
+    <FormModal
       title="Save as template"
       description="All members find it in New job, and as signalbox enqueue --template."
+      submit={isKnown ? 'Replace' : 'Save'}
+      act={save}
+      // The keys of the job's form have no meaning here.
+      form={{ onKeyDown: (event) => event.stopPropagation() }}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        noValidate
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          // The dialog is within the form of the job, for React.
-          event.stopPropagation();
-          submit();
-        }}
-        onKeyDown={(event) => event.stopPropagation()}
-      >
-        <TextField
-          label="Name"
-          maxLength={100}
-          value={name}
-          error={fault}
-          hint={isKnown ? 'The values replace those of the template with this name.' : undefined}
-          onChange={({ target }) => setName(target.value)}
+      <TextField
+        label="Name"
+        maxLength={100}
+        value={name}
+        error={fault}
+        hint={isKnown ? 'The values replace those of the template with this name.' : undefined}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <label className="flex min-h-6 items-center gap-2 text-sm pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          className="size-4 shrink-0 accent-accent-fill"
+          checked={keepsRepository}
+          disabled={draft.repoId === ''}
+          onChange={({ target }) => setKeepsRepository(target.checked)}
         />
-        <label className="flex min-h-6 items-center gap-2 text-sm pointer-coarse:min-h-11">
-          <input
-            type="checkbox"
-            className="size-4 shrink-0 accent-accent-fill"
-            checked={keepsRepository}
-            disabled={draft.repoId === ''}
-            onChange={({ target }) => setKeepsRepository(target.checked)}
-          />
-          For this repository
-        </label>
-        <p className="text-xs text-muted">
-          Blanks such as {'{{area}}'} in the prompt are filled in for each job. Delay, run, attached
-          files and jobs to wait for are not kept.
-        </p>
-        {save.error && <ErrorNotice error={save.error} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          <Button type="submit" look="primary" busy={save.isPending}>
-            {isKnown ? 'Replace' : 'Save'}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+        For this repository
+      </label>
+      <p className="text-xs text-muted">
+        Blanks such as {'{{area}}'} in the prompt are filled in for each job. Delay, run, attached
+        files and jobs to wait for are not kept.
+      </p>
+    </FormModal>
   );
 }

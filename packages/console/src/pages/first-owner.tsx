@@ -73,7 +73,7 @@ function FirstOwnerForm({ linkToken }: { linkToken: string }) {
         workspaceName: findEmptyFault(form.workspaceName, 'a name for the workspace'),
         workspaceSlug: form.workspaceName === '' ? undefined : findSlugFault(slugFor(form)),
       }),
-    failure: create.error,
+    act: create,
     fieldOfCode: { SLUG_TAKEN: { name: 'workspaceSlug' }, EMAIL_TAKEN: { name: 'email' } },
     send: (form) => create.mutate(form),
   });

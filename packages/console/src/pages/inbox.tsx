@@ -6,9 +6,10 @@ import { repositoriesQuery } from '../api/job-queries.ts';
 import { classNames } from '../class-names.ts';
 import { plainText } from '../format/text.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { Button, buttonClasses } from '../parts/form/button.tsx';
+import { buttonClasses } from '../parts/form/button.tsx';
 import { FilterChip } from '../parts/form/filter-chip.tsx';
 import { Icon } from '../parts/page/icon.tsx';
+import { MoreButton } from '../parts/page/page-parts.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
 import { useWide } from '../parts/page/use-wide.ts';
 import { DecisionCard } from '../parts/record/decision-card.tsx';
@@ -176,15 +177,7 @@ function InboxList({ inbox: { filters, list, rows }, shownId }: InboxListProps) 
           ))}
         </ol>
       )}
-      {list.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          busy={list.isFetchingNextPage}
-          onClick={() => list.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <MoreButton list={list}>Show more</MoreButton>
     </section>
   );
 }

@@ -13,12 +13,12 @@ import { LogTab } from '../job/log-tab.tsx';
 import { OverviewTab } from '../job/overview-tab.tsx';
 import { RawTab } from '../job/raw-tab.tsx';
 import { useKeys } from '../keys/use-keys.ts';
-import { Button, buttonClasses } from '../parts/form/button.tsx';
+import { buttonClasses } from '../parts/form/button.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
 import { UrlTabs } from '../parts/page/tabs.tsx';
 import { JobTimeline } from '../parts/record/job-timeline.tsx';
 import { EndState } from '../parts/status/end-state.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { PageSkeleton } from '../parts/status/skeleton.tsx';
 
 const workspace = getRouteApi('/w/$slug');
@@ -33,13 +33,7 @@ export function JobPage() {
   usePageTitle(title);
   if (hasCode(read.error, 'JOB_NOT_FOUND')) return <JobNotFound slug={slug} />;
   if (read.data === undefined) {
-    if (read.isPending) return <PageSkeleton />;
-    return (
-      <ErrorNotice
-        error={read.error}
-        action={<Button onClick={() => read.refetch()}>Try again</Button>}
-      />
-    );
+    return read.isPending ? <PageSkeleton /> : <ReadFailure read={read} />;
   }
   return <JobView title={title} {...read.data} />;
 }

@@ -7,10 +7,9 @@ import { draftOfJob, emptyDraft } from '../new-job/job-draft.ts';
 import { JobForm } from '../new-job/job-form.tsx';
 import { readStoredDraft, type StoredDraft } from '../new-job/stored-draft.ts';
 import { viewerReason } from '../parts/form/action-button.tsx';
-import { Button } from '../parts/form/button.tsx';
 import { usePageTitle } from '../parts/page/page-title.ts';
 import { EmptyState } from '../parts/status/empty-state.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
+import { ReadFailure } from '../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../parts/status/skeleton.tsx';
 
 const workspace = getRouteApi('/w/$slug');
@@ -38,12 +37,13 @@ const none: StoredDraft = { draft: emptyDraft, sent: null };
 /** The form of a copy, once the job has been read. */
 function Copy({ jobId }: { jobId: string }) {
   const { membership } = workspace.useRouteContext();
-  const { data, error, refetch, isFetching } = useQuery({
+  const read = useQuery({
     ...jobQuery(membership.workspaceId, jobId),
     // A later change of the job must not change what the person has entered.
     refetchInterval: false,
   });
-  if (data) {
+  if (read.data) {
+    const { job } = read.data;
     return (
       <>
         <p className="text-sm text-muted">
@@ -53,24 +53,15 @@ function Copy({ jobId }: { jobId: string }) {
             params={{ slug: membership.slug, jobId }}
             className="text-accent underline underline-offset-2"
           >
-            {plainText(data.job.title) || jobId}
+            {plainText(job.title) || jobId}
           </Link>
         </p>
-        <Form initial={{ draft: draftOfJob(data.job), sent: null }} />
+        <Form initial={{ draft: draftOfJob(job), sent: null }} />
       </>
     );
   }
-  if (!error) return <SkeletonRows what="the job" rows={6} />;
-  return (
-    <ErrorNotice
-      error={error}
-      action={
-        <Button busy={isFetching} onClick={() => refetch()}>
-          Try again
-        </Button>
-      }
-    />
-  );
+  if (!read.error) return <SkeletonRows what="the job" rows={6} />;
+  return <ReadFailure read={read} />;
 }
 
 function Form({ initial }: { initial: StoredDraft }) {
@@ -80,14 +71,7 @@ function Form({ initial }: { initial: StoredDraft }) {
   const runs = useQuery(runChoicesQuery(workspaceId));
   if (!repositories.data) {
     return repositories.error ? (
-      <ErrorNotice
-        error={repositories.error}
-        action={
-          <Button busy={repositories.isFetching} onClick={() => repositories.refetch()}>
-            Try again
-          </Button>
-        }
-      />
+      <ReadFailure read={repositories} />
     ) : (
       <SkeletonRows what="the repositories" rows={6} />
     );

@@ -63,7 +63,7 @@ function WorkspaceForm() {
         workspaceName: findEmptyFault(form.workspaceName, 'a name for the workspace'),
         workspaceSlug: form.workspaceName === '' ? undefined : findSlugFault(slugFor(form)),
       }),
-    failure: create.error,
+    act: create,
     fieldOfCode: { SLUG_TAKEN: { name: 'workspaceSlug' } },
     send: (form) => create.mutate(form),
   });

@@ -4,12 +4,12 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import {
   lastJobsQuery,
   nameOfAgent,
-  pausesQuery,
   repositoryQuery,
   servingAgentsQuery,
 } from '../api/fleet-queries.ts';
 import { callHub } from '../api/hub-call.ts';
 import { hasCode } from '../api/hub-error.ts';
+import { pausesQuery } from '../api/job-queries.ts';
 import { commandName } from '../format/command-name.ts';
 import { plainText } from '../format/text.ts';
 import { Command, CopyId } from '../parts/form/copy-button.tsx';

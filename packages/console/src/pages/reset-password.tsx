@@ -47,7 +47,7 @@ function ResetForm({ linkToken, reset }: { linkToken: string; reset: OpenPasswor
       const fault = findLengthFault(newPassword);
       return fault === undefined ? {} : { newPassword: fault };
     },
-    failure: save.error,
+    act: save,
     send: ({ newPassword }) => save.mutate(newPassword),
   });
   return (

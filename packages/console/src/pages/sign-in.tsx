@@ -63,7 +63,7 @@ function SignInForm() {
         email: findAddressFault(email),
         password: findEmptyFault(password, 'your password'),
       }),
-    failure: signIn.error,
+    act: signIn,
     send(values) {
       signIn.mutate(values, { onError: () => fields.clear('password') });
     },

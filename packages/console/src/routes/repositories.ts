@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
-import { pausesQuery, repositoryPagesQuery, repositoryQuery } from '../api/fleet-queries.ts';
+import { repositoryPagesQuery, repositoryQuery } from '../api/fleet-queries.ts';
+import { pausesQuery } from '../api/job-queries.ts';
 import { readFirst, readFirstPage } from '../api/read-first.ts';
 import { lazyPage } from './lazy-page.ts';
 import { workspaceRoute } from './workspace.ts';

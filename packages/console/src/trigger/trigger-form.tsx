@@ -9,11 +9,11 @@ import { plainText } from '../format/text.ts';
 import { opWords } from '../format/trigger-words.ts';
 import { Button } from '../parts/form/button.tsx';
 import { FieldFrame, inputClasses, TextField } from '../parts/form/field.tsx';
+import { FieldsForm } from '../parts/form/fields-form.tsx';
 import { useFormFields } from '../parts/form/form-fields.ts';
 import { Fold } from '../parts/page/fold.tsx';
 import { SelectInput } from '../parts/settings/controls.tsx';
 import { Sheet } from '../parts/settings/section.tsx';
-import { ErrorNotice } from '../parts/status/error-notice.tsx';
 import {
   type ConditionDraft,
   conditionsOf,
@@ -44,7 +44,7 @@ export function TriggerForm({ workspaceId, trigger, onCancel, onDone }: TriggerF
   const fields = useFormFields({
     initial: valuesOf(trigger),
     check: findTriggerFaults,
-    failure: save.error,
+    act: save,
     send: (values) => save.mutate({ values, conditions }),
   });
   const { bind, values } = fields;
@@ -55,8 +55,12 @@ export function TriggerForm({ workspaceId, trigger, onCancel, onDone }: TriggerF
   ];
   return (
     <Sheet>
-      <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-xl">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm
+        fields={fields}
+        className="sm:max-w-xl"
+        submit={trigger === null ? 'Create trigger' : 'Save the trigger'}
+        onCancel={onCancel}
+      >
         <TextField label="Name" maxLength={200} autoComplete="off" {...bind('name')} />
         {trigger === null && <SelectInput label="Starts by" options={types} {...bind('type')} />}
         {values.type === 'event' ? (
@@ -105,13 +109,7 @@ export function TriggerForm({ workspaceId, trigger, onCancel, onDone }: TriggerF
             <TextField label="Jobs per hour at most" inputMode="numeric" {...bind('hourlyCap')} />
           </div>
         </Fold>
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={save.isPending}>
-            {trigger === null ? 'Create trigger' : 'Save the trigger'}
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

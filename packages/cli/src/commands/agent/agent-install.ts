@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { addExamples, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import type { Io } from '../../terminal/io.ts';
 import { printFields } from '../../terminal/table.ts';
 import { chooseExecutor } from './choose-executor.ts';
 import { type AgentPlan, planAgent, toolChoiceOf } from './config/agent-plan.ts';
 import {
-  addServiceOptions,
+  addServiceOption,
   checkServiceName,
   planService,
   type ServiceOptions,
@@ -30,13 +30,14 @@ export const command = defineCommand<Options>({
       .option('--config <file>', 'the configuration file of the agent')
       .option('--dry-run', 'show what would be written and run, and change nothing')
       .option('--no-start', 'write the file, and start nothing');
-    addServiceOptions(program);
-    addExamples(program, [
-      ['signalbox agent service install --dry-run', 'show the unit'],
-      ['signalbox agent service install', 'install it, or replace it after a change'],
-      ['signalbox agent service install --service night --config night.yaml', 'a second agent'],
-    ]);
+    addServiceOption(program);
   },
+
+  examples: [
+    ['signalbox agent service install --dry-run', 'show the unit'],
+    ['signalbox agent service install', 'install it, or replace it after a change'],
+    ['signalbox agent service install --service night --config night.yaml', 'a second agent'],
+  ],
 
   async run({ io, options }) {
     const name = checkServiceName(options.service);
@@ -57,7 +58,6 @@ export const command = defineCommand<Options>({
       return io.printJson({ ok: true, service: name, file, content, started: options.start });
     }
     sayInstalled(io, install, options.start);
-    return undefined;
   },
 });
 

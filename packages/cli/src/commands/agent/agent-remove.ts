@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { CliError } from '../../cli-error.ts';
 import { defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { addServiceOptions, checkServiceName, type ServiceOptions } from './unit/plan-unit.ts';
+import { addServiceOption, checkServiceName, type ServiceOptions } from './unit/plan-unit.ts';
 import { readServiceFile } from './unit/unit-disk.ts';
 import { findServiceHost, isRunning, runLine } from './unit/unit-host.ts';
 
@@ -11,7 +11,7 @@ import { findServiceHost, isRunning, runLine } from './unit/unit-host.ts';
  * return to the queue; logins, clones and configuration stay. With `--json`: `{ok, service, file}`.
  */
 export const command = defineCommand<ServiceOptions>({
-  describe: addServiceOptions,
+  describe: addServiceOption,
 
   async run({ io, options }) {
     const name = checkServiceName(options.service);

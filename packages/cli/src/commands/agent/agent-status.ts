@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { defineCommand } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { printFields } from '../../terminal/table.ts';
-import { addServiceOptions, checkServiceName, type ServiceOptions } from './unit/plan-unit.ts';
+import { addServiceOption, checkServiceName, type ServiceOptions } from './unit/plan-unit.ts';
 import { readServiceFile } from './unit/unit-disk.ts';
 import { programIn } from './unit/unit-file.ts';
 import { findServiceHost, isRunning } from './unit/unit-host.ts';
@@ -12,7 +12,7 @@ import { findServiceHost, isRunning } from './unit/unit-host.ts';
  * With `--json`: `{ok, service, file, installed, running, missingProgram}`.
  */
 export const command = defineCommand<ServiceOptions>({
-  describe: addServiceOptions,
+  describe: addServiceOption,
 
   async run({ io, options }) {
     const name = checkServiceName(options.service);

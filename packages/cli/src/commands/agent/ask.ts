@@ -2,7 +2,7 @@ import { askPerson, type PersonAnswer, ResultFileError } from '@signalbox/agent/
 import { uncertaintyKinds } from '@signalbox/contract';
 import { Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { parseDurationMs } from '../../terminal/duration.ts';
 import { jobContextOf } from './job-context.ts';
@@ -44,18 +44,16 @@ export const command = defineCommand<Options>({
         'how long to wait for the answer, such as 10m (default: as the agent holds, 5m)',
         parseDurationMs,
       );
-    addJsonOption(program);
-    addExamples(program, [
-      ['signalbox ask "Which database?" --option PostgreSQL --option SQLite', ''],
-      ['signalbox ask "May I deploy?" --option yes --option no --wait 30m', ''],
-    ]);
-    program.addHelpText(
-      'after',
-      '\nIt works in a job only. Exit codes: 0 answered; 6 no answer in time: end the command, and\n' +
-        'the job is blocked until a person answers, then runs again; 7 dismissed: a person wants no\n' +
-        'answer to be given. The same question in the same job is asked once.',
-    );
   },
+
+  examples: [
+    ['signalbox ask "Which database?" --option PostgreSQL --option SQLite', ''],
+    ['signalbox ask "May I deploy?" --option yes --option no --wait 30m', ''],
+  ],
+  notes:
+    'It works in a job only. Exit codes: 0 answered; 6 no answer in time: end the command, and\n' +
+    'the job is blocked until a person answers, then runs again; 7 dismissed: a person wants no\n' +
+    'answer to be given. The same question in the same job is asked once.',
 
   async run({ io, args: [question = ''], options }) {
     const context = jobContextOf(io.env);

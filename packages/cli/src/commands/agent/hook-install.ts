@@ -1,6 +1,6 @@
 import type { HookTool } from '@signalbox/contract';
 import { Argument } from 'commander';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import {
   addProjectOption,
   chooseFile,
@@ -33,13 +33,13 @@ export const command = defineCommand<Options>({
       .option('--wait <time>', 'how long it waits (default: claude 1h, codex 5m)', parseWaitMs)
       .option('--dry-run', 'show what would be written, and change nothing');
     addProjectOption(program);
-    addJsonOption(program);
-    addExamples(program, [
-      ['signalbox hook install claude', 'all sessions of Claude Code on this machine'],
-      ['signalbox hook install codex --wait 2m', 'the terminal asks after two minutes'],
-      ['signalbox hook install claude --project --dry-run', 'show the file of this clone'],
-    ]);
   },
+
+  examples: [
+    ['signalbox hook install claude', 'all sessions of Claude Code on this machine'],
+    ['signalbox hook install codex --wait 2m', 'the terminal asks after two minutes'],
+    ['signalbox hook install claude --project --dry-run', 'show the file of this clone'],
+  ],
 
   async run({ io, args, options }) {
     const tool = args[0] as HookTool;

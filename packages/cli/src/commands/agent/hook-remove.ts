@@ -1,6 +1,6 @@
 import type { HookTool } from '@signalbox/contract';
 import { Argument } from 'commander';
-import { addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { addProjectOption, chooseFile, type HookOptions, parseTool } from './hook/hook-command.ts';
 import { planRemove, writeHookEdit } from './hook/hook-file.ts';
 
@@ -14,7 +14,6 @@ export const command = defineCommand<HookOptions & { dryRun?: true }>({
       .addArgument(new Argument('<tool>', 'claude or codex').argParser(parseTool))
       .option('--dry-run', 'show which file would be changed, and change nothing');
     addProjectOption(program);
-    addJsonOption(program);
   },
 
   async run({ io, args, options }) {

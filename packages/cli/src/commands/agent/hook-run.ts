@@ -11,12 +11,7 @@ import { type HookTool, sessionAnswers, type Uncertainty } from '@signalbox/cont
 import { ApiError, UnreachableError } from '@signalbox/sdk';
 import { Argument } from 'commander';
 import { CliError } from '../../cli-error.ts';
-import {
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
 import { describeFailure } from '../../terminal/exit.ts';
@@ -52,10 +47,11 @@ export const command = defineCommand<HubOptions & { wait?: number }>({
     program
       .addArgument(new Argument('<tool>', 'claude or codex').argParser(parseTool))
       .option('--wait <time>', 'how long it waits for an answer', parseWaitMs);
-    addJsonOption(program, 'as without it: the answer is JSON');
-    addHubOptions(program);
-    program.addHelpText('after', '\nCoding tools run it. Install it with: signalbox hook install');
   },
+
+  json: 'as without it: the answer is JSON',
+  chooseHub: addHubOptions,
+  notes: 'Coding tools run it. Install it with: signalbox hook install',
 
   async run({ io, args, options }) {
     const tool = args[0] as HookTool;

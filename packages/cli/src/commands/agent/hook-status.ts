@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type HookTool, hookTools } from '@signalbox/contract';
 import { CliError } from '../../cli-error.ts';
-import { addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { printFields } from '../../terminal/table.ts';
 import { hookFileOf, readHook } from './hook/hook-file.ts';
 import { readClone } from './read-clone.ts';
@@ -17,8 +17,6 @@ interface InstalledHook {
  * `--json`: `{ok, hooks: [{tool, file, command}]}`.
  */
 export const command = defineCommand<{ json?: true }>({
-  describe: (program) => void addJsonOption(program),
-
   async run({ io }) {
     const hooks = await findHooks(io.env, await findRoot(io.env));
     if (io.json) return io.printJson({ ok: true, hooks });

@@ -1,20 +1,16 @@
 import { serveJobTools } from '@signalbox/agent/job-tools';
 import { VERSION } from '@signalbox/contract/version';
-import { addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jobContextOf } from './job-context.ts';
 
 /** `signalbox mcp`: the MCP server of a job, on standard input and output. Agents start it. */
 export const command = defineCommand<Record<never, never>>({
-  describe(program) {
-    addJsonOption(program, 'print errors as JSON; the protocol itself is JSON');
-    program.addHelpText(
-      'after',
-      '\nAn agent starts this for claude, codex and every tool that speaks ACP. To give the tools to\n' +
-        'another program, let it start this command in a job; it reads SIGNALBOX_JOB_TOKEN and the\n' +
-        'other variables of the job.',
-    );
-  },
+  json: 'print errors as JSON; the protocol itself is JSON',
+  notes:
+    'An agent starts this for claude, codex and every tool that speaks ACP. To give the tools to\n' +
+    'another program, let it start this command in a job; it reads SIGNALBOX_JOB_TOKEN and the\n' +
+    'other variables of the job.',
 
   async run({ io: { env, signal } }) {
     await serveJobTools(jobContextOf(env), { version: VERSION, signal });

@@ -13,7 +13,7 @@ import {
 } from '@signalbox/agent';
 import { describeIsolation } from '@signalbox/contract';
 import { CliError } from '../../cli-error.ts';
-import { addExamples, defineCommand, type HubOptions } from '../../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { configDirectory, stateDirectory } from '../../hub/config-file.ts';
 import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
@@ -44,20 +44,17 @@ import { addStartOptions, type StartOptions } from './start-options.ts';
  * asks no hub; with `--json`: `{ok, file, settings}`.
  */
 export const command = defineCommand<StartOptions>({
-  describe(program) {
-    addStartOptions(program);
-    addExamples(program, [
-      ['signalbox agent start', 'with the coding tool on the PATH'],
-      ['signalbox agent start --tool codex --model gpt-5.5', 'with Codex, and this model'],
-      ['signalbox agent start --tool "./fix.sh" --once', 'any command, one job, for CI'],
-      ["signalbox agent start --check 'npm test' --pr", 'test each commit, open a pull request'],
-      ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
-    ]);
-    program.addHelpText(
-      'after',
-      '\nCtrl-C finishes the current jobs;\na second one returns them to the queue.',
-    );
-  },
+  describe: addStartOptions,
+  json: 'print a JSON line for each event',
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox agent start', 'with the coding tool on the PATH'],
+    ['signalbox agent start --tool codex --model gpt-5.5', 'with Codex, and this model'],
+    ['signalbox agent start --tool "./fix.sh" --once', 'any command, one job, for CI'],
+    ["signalbox agent start --check 'npm test' --pr", 'test each commit, open a pull request'],
+    ['signalbox agent start --jobs 3 --label gpu=yes', 'three jobs at a time'],
+  ],
+  notes: 'Ctrl-C finishes the current jobs;\na second one returns them to the queue.',
 
   run: ({ io, options }) => startFromOptions(io, options),
 });

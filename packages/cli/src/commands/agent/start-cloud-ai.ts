@@ -9,13 +9,7 @@ import {
 } from '@signalbox/agent';
 import { Option } from 'commander';
 import { CliError } from '../../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../../command-module.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
 import { hideTokenVariable } from '../../hub/token-variable.ts';
@@ -41,6 +35,8 @@ interface Options extends HubOptions {
   maxOutput?: number;
   stateDir?: string;
 }
+
+const keys = Object.entries(keyVariables).map(([name, variable]) => `${variable} (${name})`);
 
 /**
  * `signalbox cloud-ai start`: runs an executor of cloud AI jobs in the foreground, with the
@@ -73,22 +69,20 @@ export const command = defineCommand<Options>({
       )
       .option('--name <text>', 'name of the executor', `${hostname()} cloud AI`)
       .option('--state-dir <dir>', "the executor's own directory; not shared between executors");
-    addJsonOption(program, 'print a JSON line for each event');
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox cloud-ai start --provider anthropic --model claude-sonnet-5', 'Claude'],
-      [
-        'signalbox cloud-ai start --provider openai-compatible --model qwen3 --base-url http://127.0.0.1:11434/v1',
-        'a model on this machine',
-      ],
-    ]);
-    const keys = Object.entries(keyVariables).map(([name, variable]) => `${variable} (${name})`);
-    program.addHelpText(
-      'after',
-      `\nThe key is read from the environment: ${keys.join(', ')}.\n` +
-        'Ctrl-C (or SIGTERM) finishes the current jobs; a second one returns them to the queue and stops.',
-    );
   },
+
+  json: 'print a JSON line for each event',
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox cloud-ai start --provider anthropic --model claude-sonnet-5', 'Claude'],
+    [
+      'signalbox cloud-ai start --provider openai-compatible --model qwen3 --base-url http://127.0.0.1:11434/v1',
+      'a model on this machine',
+    ],
+  ],
+  notes:
+    `The key is read from the environment: ${keys.join(', ')}.\n` +
+    'Ctrl-C (or SIGTERM) finishes the current jobs; a second one returns them to the queue and stops.',
 
   async run({ io: given, options }) {
     const io = { ...given, env: hideTokenVariable(given.env) };

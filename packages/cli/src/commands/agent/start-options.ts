@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addHubOptions, addJsonOption, type HubOptions } from '../../command-module.ts';
+import type { HubOptions } from '../../command-module.ts';
 import { parseInteger } from '../../terminal/numbers.ts';
 import { addLandingOptions, type LandingChoice } from './choose-landing.ts';
 
@@ -36,8 +36,6 @@ export function addStartOptions(program: Command): void {
   program
     .option('--config <file>', 'all other settings (default: agent.yaml beside the logins)')
     .option('--dry-run', 'show which settings are in force, and start nothing');
-  addJsonOption(program, 'print a JSON line for each event');
-  addHubOptions(program);
 }
 
 function collect(value: string, values: string[] = []): string[] {

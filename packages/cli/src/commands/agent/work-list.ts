@@ -1,12 +1,6 @@
 import type { KeptFiles } from '@signalbox/agent';
 import type { Job } from '@signalbox/contract';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../../command-module.ts';
 import { formatAge } from '../../terminal/duration.ts';
 import type { Io } from '../../terminal/io.ts';
 import { printTable } from '../../terminal/table.ts';
@@ -32,13 +26,13 @@ import {
 export const command = defineCommand<HubOptions & { unmerged?: true }>({
   describe(program) {
     program.option('--unmerged', 'only those that are not merged yet');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox work list --unmerged', 'what is left to land'],
-      ['signalbox work show 8f3a1c2d', 'one of them'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox work list --unmerged', 'what is left to land'],
+    ['signalbox work show 8f3a1c2d', 'one of them'],
+  ],
 
   async run({ io, options }) {
     const clone = await openClone(io);
@@ -58,7 +52,6 @@ export const command = defineCommand<HubOptions & { unmerged?: true }>({
     else
       io.print(all.length === 0 ? 'No agent has made a branch in this clone.' : 'All is merged.');
     if (files.length > 0) printFiles(io, { files, ...limits });
-    return undefined;
   },
 });
 

@@ -1,13 +1,7 @@
 import { type KeptFiles, removeKeptFiles } from '@signalbox/agent';
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../../cli-error.ts';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
+import { addHubOptions, defineCommand, type HubOptions } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { HubSession } from '../../hub/hub-session.ts';
 import { formatDuration, parseDurationMs } from '../../terminal/duration.ts';
@@ -38,13 +32,13 @@ export const command = defineCommand<Options>({
       .option('--older-than <time>', 'only what has not changed for this time', parseDurationMs)
       .option('--unmerged', 'also what is not merged; needs --older-than')
       .option('--state-dir <dir>', 'the state directory of the agent, if it is not the default');
-    addJsonOption(program);
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox work prune --dry-run', 'look first'],
-      ['signalbox work prune --unmerged --older-than 30d', 'also what was never merged'],
-    ]);
   },
+
+  chooseHub: addHubOptions,
+  examples: [
+    ['signalbox work prune --dry-run', 'look first'],
+    ['signalbox work prune --unmerged --older-than 30d', 'also what was never merged'],
+  ],
 
   async run({ io, options }) {
     if (options.unmerged && options.olderThan === undefined) {
@@ -72,7 +66,6 @@ export const command = defineCommand<Options>({
     sayPruned(io, branches, files, options);
     const kept = works.filter((work) => !branches.includes(work) && !work.branch.isMerged).length;
     if (kept > 0) io.note(`${kept} branch${kept === 1 ? ' is' : 'es are'} kept: not merged.`);
-    return undefined;
   },
 });
 
@@ -107,7 +100,7 @@ async function findFiles(
     if (kind === 'job') continue;
     if (Date.now() - each.changedAt.getTime() < (options.olderThan ?? 0)) continue;
     if (kind === 'kept' && !options.unmerged) continue;
-    if (kind === 'session' && !(await hasEnded(io, session, jobId))) continue;
+    if (kind === 'session' && !(await hasEnded(session, jobId))) continue;
     found.push(each);
   }
   return found;
@@ -115,13 +108,12 @@ async function findFiles(
 
 /** A failed job can be retried and then continues its session, so it has not ended. */
 async function hasEnded(
-  io: Io,
   { client, workspaceId }: HubSession,
   jobId: string | null,
 ): Promise<boolean> {
   if (jobId === null) return false;
   try {
-    const { job } = await client.jobs.get({ workspaceId, jobId }, { signal: io.signal });
+    const { job } = await client.jobs.get({ workspaceId, jobId });
     return job.status === 'done' || job.status === 'canceled';
   } catch (error) {
     if (error instanceof ApiError && error.code === 'JOB_NOT_FOUND') return false;

@@ -1,12 +1,5 @@
 import { acceptRestore } from '@signalbox/hub';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
-import {
-  addSettings,
-  databaseSettings,
-  explainHubError,
-  noteHub,
-  readHubConfig,
-} from './admin-settings.ts';
+import { defineAdminCommand } from './admin-command.ts';
 import { addKeepTokens, noteEpoch } from './new-epoch.ts';
 
 /**
@@ -14,27 +7,20 @@ import { addKeepTokens, noteEpoch } from './new-epoch.ts';
  * point in time, or with its disk, and ends what was valid before. With `--json`: `{ok, epoch}`;
  * `epoch` is an `EpochReport`.
  */
-export const command = defineCommand<{ keepTokens?: true }>({
+export const command = defineAdminCommand<{ keepTokens?: true }>({
   describe(program) {
     addKeepTokens(program);
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Which hub:'), databaseSettings);
-    addExamples(program, [
-      ['signalbox admin accept-restore', 'after pg_restore, before the first hub starts'],
-      ['signalbox admin accept-restore --keep-tokens', 'after a move in which nothing was lost'],
-    ]);
   },
 
-  async run({ io, options }) {
-    const config = readHubConfig(io.env, { ...options });
-    noteHub(io, config);
-    try {
-      const epoch = await acceptRestore(config, { keepsTokens: options.keepTokens === true });
-      if (io.json) return io.printJson({ ok: true, epoch });
-      io.print(`${io.styles.green('✔')} Hubs may serve this database`);
-      noteEpoch(io, epoch);
-    } catch (error) {
-      throw explainHubError(error);
-    }
+  examples: [
+    ['signalbox admin accept-restore', 'after pg_restore, before the first hub starts'],
+    ['signalbox admin accept-restore --keep-tokens', 'after a move in which nothing was lost'],
+  ],
+
+  async run({ io, options, config }) {
+    const epoch = await acceptRestore(config, { keepsTokens: options.keepTokens === true });
+    if (io.json) return io.printJson({ ok: true, epoch });
+    io.print(`${io.styles.green('✔')} Hubs may serve this database`);
+    noteEpoch(io, epoch);
   },
 });

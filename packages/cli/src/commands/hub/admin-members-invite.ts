@@ -1,16 +1,10 @@
 import { type WorkspaceRole, workspaceRoles } from '@signalbox/contract';
 import { inviteMemberByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment } from '../../terminal/duration.ts';
+import { defineAdminCommand } from './admin-command.ts';
 import { explainAddress } from './admin-link.ts';
-import {
-  addSettings,
-  explainHubError,
-  linkSettings,
-  noteHub,
-  readHubConfig,
-} from './admin-settings.ts';
+import { linkSettings } from './admin-settings.ts';
 
 interface Options {
   workspace: string;
@@ -24,43 +18,37 @@ interface Options {
  * `{ok, invitationUrl, invitationId, workspaceId, workspaceSlug, email, role, expiresAt, address:
  * {baseUrl, source}}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineAdminCommand<Options>({
   describe(program) {
     program
       .requiredOption('-w, --workspace <slug>', 'the workspace to invite to')
       .requiredOption('--email <address>', 'address of the invited person')
       .requiredOption('--role <role>', workspaceRoles.join(', '), readRole);
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Which hub:'), linkSettings);
-    addExamples(program, [
-      [
-        'signalbox admin members invite -w acme --email ada@acme.dev --role owner',
-        'prints a link to send',
-      ],
-    ]);
   },
 
-  async run({ io, options }) {
-    const config = readHubConfig(io.env, { ...options });
-    noteHub(io, config);
+  settings: linkSettings,
+  examples: [
+    [
+      'signalbox admin members invite -w acme --email ada@acme.dev --role owner',
+      'prints a link to send',
+    ],
+  ],
+
+  async run({ io, options, config }) {
     const { workspace, email, role } = options;
-    try {
-      const invited = await inviteMemberByAdmin(config, {
-        workspaceSlug: workspace,
-        email,
-        role,
-      });
-      if (io.json) return io.printJson({ ok: true, ...invited });
-      // Only the link goes to standard output, so that it can be piped.
-      io.print(invited.invitationUrl);
-      io.note(
-        `Send it to ${invited.email}. It works once and grants the role ${role} in ${workspace}.`,
-      );
-      for (const line of explainAddress(invited.address)) io.note(line);
-      io.note(`Valid until ${formatMoment(invited.expiresAt)}. It is not shown again.`);
-    } catch (error) {
-      throw explainHubError(error);
-    }
+    const invited = await inviteMemberByAdmin(config, {
+      workspaceSlug: workspace,
+      email,
+      role,
+    });
+    if (io.json) return io.printJson({ ok: true, ...invited });
+    // Only the link goes to standard output, so that it can be piped.
+    io.print(invited.invitationUrl);
+    io.note(
+      `Send it to ${invited.email}. It works once and grants the role ${role} in ${workspace}.`,
+    );
+    for (const line of explainAddress(invited.address)) io.note(line);
+    io.note(`Valid until ${formatMoment(invited.expiresAt)}. It is not shown again.`);
   },
 });
 

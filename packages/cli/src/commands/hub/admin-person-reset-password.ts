@@ -1,16 +1,10 @@
 import { resetPasswordByAdmin } from '@signalbox/hub';
 import { CliError } from '../../cli-error.ts';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatMoment } from '../../terminal/duration.ts';
+import { defineAdminCommand } from './admin-command.ts';
 import { explainAddress } from './admin-link.ts';
-import {
-  addSettings,
-  explainHubError,
-  linkSettings,
-  noteHub,
-  readHubConfig,
-} from './admin-settings.ts';
+import { linkSettings } from './admin-settings.ts';
 
 interface Options {
   email: string;
@@ -23,22 +17,22 @@ interface Options {
  * previous one. With `--json`: `{ok, resetUrl, personId, email, name, expiresAt,
  * address: {baseUrl, source}}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineAdminCommand<Options>({
   describe(program) {
     program
       .requiredOption('--email <address>', 'e-mail address of the person who lost the password')
       .option('-w, --workspace <slug>', 'of the account, if the address has several');
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Which hub:'), linkSettings);
-    addExamples(program, [
-      ['signalbox admin person reset-password --email ada@acme.dev', 'prints a link to send'],
-    ]);
   },
 
-  async run({ io, options }) {
-    const config = readHubConfig(io.env, { ...options });
-    noteHub(io, config);
-    const reset = await makeLink(config, options);
+  settings: linkSettings,
+  examples: [
+    ['signalbox admin person reset-password --email ada@acme.dev', 'prints a link to send'],
+  ],
+
+  async run({ io, options, config }) {
+    const { email, workspace } = options;
+    const reset = await resetPasswordByAdmin(config, email, workspace);
+    if (reset === null) throw unknownPerson(email);
     if (io.json) return io.printJson({ ok: true, ...reset });
     // Standard output has the link alone, so that it can be piped.
     io.print(reset.resetUrl);
@@ -49,23 +43,9 @@ export const command = defineCommand<Options>({
   },
 });
 
-async function makeLink(
-  config: Parameters<typeof resetPasswordByAdmin>[0],
-  { email, workspace }: Options,
-) {
-  let reset: Awaited<ReturnType<typeof resetPasswordByAdmin>>;
-  try {
-    reset = await resetPasswordByAdmin(config, email, workspace);
-  } catch (error) {
-    throw explainHubError(error);
-  }
-  if (reset !== null) return reset;
-  throw new CliError(
-    exitCodes.refused,
-    'PERSON_NOT_FOUND',
-    `No person on this hub has the e-mail address ${email}.`,
-    {
-      fix: `Invite the person: signalbox admin members invite -w SLUG --role member --email ${email}`,
-    },
-  );
+function unknownPerson(email: string): CliError {
+  const message = `No person on this hub has the e-mail address ${email}.`;
+  return new CliError(exitCodes.refused, 'PERSON_NOT_FOUND', message, {
+    fix: `Invite the person: signalbox admin members invite -w SLUG --role member --email ${email}`,
+  });
 }

@@ -1,15 +1,8 @@
 import { type Scope, scopes } from '@signalbox/contract';
 import { mintTokenByAdmin } from '@signalbox/hub';
 import { InvalidArgumentError } from 'commander';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
 import { formatMoment, parseDurationMs } from '../../terminal/duration.ts';
-import {
-  addSettings,
-  databaseSettings,
-  explainHubError,
-  noteHub,
-  readHubConfig,
-} from './admin-settings.ts';
+import { defineAdminCommand } from './admin-command.ts';
 
 interface Options {
   workspace: string;
@@ -23,7 +16,7 @@ interface Options {
  * direct access to the database; the hub may be running or stopped. The token is shown only once.
  * With `--json`: `{ok, token, tokenId, workspaceId, workspaceSlug, scopes, expiresAt}`.
  */
-export const command = defineCommand<Options>({
+export const command = defineAdminCommand<Options>({
   describe(program) {
     program
       .requiredOption('-w, --workspace <slug>', 'the workspace of the token')
@@ -34,36 +27,26 @@ export const command = defineCommand<Options>({
         readScopes,
       )
       .option('--expires-in <time>', 'lifetime, such as 30d (default: 365d)', parseDurationMs);
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Which hub:'), databaseSettings);
-    addExamples(program, [
-      ['signalbox admin tokens create -w acme --name CI', 'prints the token, once'],
-      [
-        'signalbox admin tokens create -w acme --name bot --scopes read,enqueue',
-        'with fewer scopes',
-      ],
-    ]);
   },
 
-  async run({ io, options }) {
-    const config = readHubConfig(io.env, { ...options });
-    noteHub(io, config);
+  examples: [
+    ['signalbox admin tokens create -w acme --name CI', 'prints the token, once'],
+    ['signalbox admin tokens create -w acme --name bot --scopes read,enqueue', 'with fewer scopes'],
+  ],
+
+  async run({ io, options, config }) {
     const { workspace, name, scopes: wanted, expiresIn } = options;
-    try {
-      const minted = await mintTokenByAdmin(config, {
-        workspaceSlug: workspace,
-        name,
-        ...(wanted === undefined ? {} : { scopes: wanted }),
-        ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
-      });
-      if (io.json) return io.printJson({ ok: true, ...minted });
-      // Only the token goes to standard output, so that it can be piped into a secret store.
-      io.print(minted.token);
-      io.note(`For ${name} in ${workspace}: ${minted.scopes.join(', ')}.`);
-      io.note(`Valid until ${formatMoment(minted.expiresAt)}. It is not shown again.`);
-    } catch (error) {
-      throw explainHubError(error);
-    }
+    const minted = await mintTokenByAdmin(config, {
+      workspaceSlug: workspace,
+      name,
+      ...(wanted === undefined ? {} : { scopes: wanted }),
+      ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
+    });
+    if (io.json) return io.printJson({ ok: true, ...minted });
+    // Only the token goes to standard output, so that it can be piped into a secret store.
+    io.print(minted.token);
+    io.note(`For ${name} in ${workspace}: ${minted.scopes.join(', ')}.`);
+    io.note(`Valid until ${formatMoment(minted.expiresAt)}. It is not shown again.`);
   },
 });
 

@@ -1,5 +1,5 @@
 import { restoreHub } from '@signalbox/hub';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { formatMoment } from '../../terminal/duration.ts';
 import { addSettings, databaseSettings, explainHubError, readHubConfig } from './admin-settings.ts';
 import { addKeepTokens, noteEpoch } from './new-epoch.ts';
@@ -13,13 +13,13 @@ export const command = defineCommand<{ keepTokens?: true }>({
   describe(program) {
     program.argument('<dir>', 'the directory that signalbox backup wrote');
     addKeepTokens(program);
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Where to:'), databaseSettings);
-    addExamples(program, [
-      ['signalbox restore /backup/signalbox-2026-11-02', 'into the data directory of this user'],
-      ['signalbox restore /backup/monday --data-dir /var/lib/signalbox', 'into another directory'],
-    ]);
   },
+
+  chooseHub: (program) => addSettings(program.optionsGroup('Where to:'), databaseSettings),
+  examples: [
+    ['signalbox restore /backup/signalbox-2026-11-02', 'into the data directory of this user'],
+    ['signalbox restore /backup/monday --data-dir /var/lib/signalbox', 'into another directory'],
+  ],
 
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, { ...options });

@@ -1,5 +1,5 @@
 import { findBuiltConsole, settings, startFromEnvironment } from '@signalbox/hub';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
 
 /**
@@ -9,12 +9,13 @@ import { addSettings, explainHubError, flagsOf } from './admin-settings.ts';
 export const command = defineCommand<Record<string, string>>({
   describe(program) {
     addSettings(program, Object.values(settings));
-    addJsonOption(program, 'report a failed start as JSON');
-    addExamples(program, [
-      ['signalbox serve', 'on 127.0.0.1:4400, data in ~/.local/share/signalbox'],
-      ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'another port and directory'],
-    ]);
   },
+
+  json: 'report a failed start as JSON',
+  examples: [
+    ['signalbox serve', 'on 127.0.0.1:4400, data in ~/.local/share/signalbox'],
+    ['signalbox serve --port 5000 --data-dir /var/lib/signalbox', 'another port and directory'],
+  ],
 
   async run({ options }) {
     const argv = flagsOf(options).flatMap(([{ flag }, value]) => [`--${flag}`, value]);

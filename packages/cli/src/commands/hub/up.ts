@@ -15,7 +15,7 @@ import {
 } from '@signalbox/hub';
 import { ApiError } from '@signalbox/sdk';
 import { CliError } from '../../cli-error.ts';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { asTyped } from '../../command-name.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type Login, readLogins, saveLogin } from '../../hub/credentials.ts';
@@ -50,13 +50,15 @@ export const command = defineCommand<Options>({
     program
       .argument('[path]', 'a path in the clone (default: the current folder)')
       .option('--no-browser', 'print the link without opening a browser');
-    addJsonOption(program, 'print JSON lines: the hub with the link, then each event of the agent');
-    addSettings(program.optionsGroup('Which hub:'), [settings.dataDir, settings.port]);
-    addExamples(program, [
-      ['signalbox up', 'in a clone: hub, console, and an agent for the clone'],
-      ['signalbox up ~/src/api', 'the same for another clone'],
-    ]);
   },
+
+  json: 'print JSON lines: the hub with the link, then each event of the agent',
+  chooseHub: (program) =>
+    addSettings(program.optionsGroup('Which hub:'), [settings.dataDir, settings.port]),
+  examples: [
+    ['signalbox up', 'in a clone: hub, console, and an agent for the clone'],
+    ['signalbox up ~/src/api', 'the same for another clone'],
+  ],
 
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, options);
@@ -96,7 +98,7 @@ export async function bringUp(given: Io, choice: UpChoice): Promise<ExitCode> {
   try {
     const { baseUrl } = started;
     const { access, login } = await openAccess(io, config, baseUrl, clone);
-    const client = createHubClient(baseUrl, login.token);
+    const client = createHubClient(io, baseUrl, login.token);
     const session = { client, baseUrl, workspaceId: login.workspaceId };
     if (clone !== null) await linkRepository(io, session, clone);
     sayUp(io, choice, { baseUrl, access, login, isStarted: started.hub !== null });
@@ -171,9 +173,9 @@ async function findLogin(
 ): Promise<{ login: Login; personId: string } | null> {
   for (const login of await readLogins(io.env)) {
     if (login.url !== baseUrl) continue;
-    const client = createHubClient(baseUrl, login.token);
+    const client = createHubClient(io, baseUrl, login.token);
     try {
-      const { kind, principalId } = await client.tokens.whoami({}, { signal: io.signal });
+      const { kind, principalId } = await client.tokens.whoami();
       if (kind === 'device') return { login, personId: principalId };
     } catch (error) {
       // Another hub had the address before, or the token has ended.

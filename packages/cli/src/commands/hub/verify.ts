@@ -1,5 +1,5 @@
 import { verifyHub } from '@signalbox/hub';
-import { addExamples, addJsonOption, defineCommand } from '../../command-module.ts';
+import { defineCommand } from '../../command-module.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import {
   addSettings,
@@ -17,13 +17,13 @@ import {
 export const command = defineCommand<Record<never, never>>({
   describe(program) {
     program.argument('[dir]', 'a backup; without it, the hub of the settings');
-    addJsonOption(program);
-    addSettings(program.optionsGroup('Which hub:'), databaseSettings);
-    addExamples(program, [
-      ['signalbox verify', 'the hub of this user'],
-      ['signalbox verify /backup/monday', 'a backup'],
-    ]);
   },
+
+  chooseHub: (program) => addSettings(program.optionsGroup('Which hub:'), databaseSettings),
+  examples: [
+    ['signalbox verify', 'the hub of this user'],
+    ['signalbox verify /backup/monday', 'a backup'],
+  ],
 
   async run({ io, args, options }) {
     const config = readHubConfig(io.env, { ...options });

@@ -1,13 +1,7 @@
 import type { ListedJob, ListedUncertainty } from '@signalbox/contract';
 import { ApiError, UnreachableError } from '@signalbox/sdk';
-import {
-  addExamples,
-  addHubOptions,
-  addJsonOption,
-  defineCommand,
-  type HubOptions,
-} from '../../command-module.ts';
-import { type HubSession, openHubSession } from '../../hub/hub-session.ts';
+import { defineHubCommand } from '../../hub/hub-command.ts';
+import type { HubSession } from '../../hub/hub-session.ts';
 import { formatClock } from '../../terminal/duration.ts';
 import type { Io } from '../../terminal/io.ts';
 import { oneLine, stripSequences, textWidth } from '../../terminal/text.ts';
@@ -28,21 +22,16 @@ const CLOCK_MS = 10_000;
  * keys. Without a terminal: a line for each change, and for each tool call that has ended. With
  * `--json`: `{job}`, `{uncertainty}` and `{jobId, toolCall}`, one document a line.
  */
-export const command = defineCommand<HubOptions>({
-  describe(program) {
-    addJsonOption(program, 'print a JSON line for each change');
-    addHubOptions(program);
-    addExamples(program, [
-      ['signalbox watch', 'jobs and questions, until q or Ctrl-C'],
-      ['signalbox watch | tee log', 'a line for each change'],
-    ]);
-  },
+export const command = defineHubCommand({
+  json: 'print a JSON line for each change',
+  examples: [
+    ['signalbox watch', 'jobs and questions, until q or Ctrl-C'],
+    ['signalbox watch | tee log', 'a line for each change'],
+  ],
 
-  async run({ io, options }) {
-    const session = await openHubSession(io, options);
+  async run({ io, session }) {
     if (io.isInteractive) await showScreen(io, session);
     else await printChanges(io, session);
-    return undefined;
   },
 });
 

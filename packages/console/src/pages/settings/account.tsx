@@ -8,9 +8,9 @@ import type { ConsoleSession } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { describeBrowser } from '../../format/user-agent.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
-import { Button } from '../../parts/form/button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { PasswordField, TextField } from '../../parts/form/field.tsx';
+import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import {
   findEmptyFault,
   findLengthFault,
@@ -19,9 +19,8 @@ import {
 } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField } from '../../parts/settings/controls.tsx';
-import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
-import { ErrorNotice } from '../../parts/status/error-notice.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Mark, RecordRows, Row, Section, Sheet } from '../../parts/settings/section.tsx';
+import { Moment } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -52,30 +51,26 @@ function NameSection() {
   const fields = useFormFields({
     initial: { name: person.name },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'your name') }),
-    failure: rename.error,
+    act: rename,
     send: ({ name }) => rename.mutate(name),
     takesFocus: false,
   });
   return (
     <Section title="Name" description={`Your account is ${plainText(person.email)}.`}>
       <Sheet>
-        <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-          {fields.failure && <ErrorNotice error={fields.failure} />}
+        <FieldsForm
+          fields={fields}
+          submit="Save the name"
+          look="plain"
+          isDisabled={fields.values.name === person.name}
+        >
           <TextField
             label="Your name"
             autoComplete="name"
             maxLength={200}
             {...fields.bind('name')}
           />
-          <Button
-            type="submit"
-            className="justify-self-start"
-            busy={rename.isPending}
-            disabled={fields.values.name === person.name}
-          >
-            Save the name
-          </Button>
-        </form>
+        </FieldsForm>
       </Sheet>
     </Section>
   );
@@ -102,7 +97,7 @@ function PasswordSection() {
         password: findEmptyFault(password, 'your present password'),
         newPassword: findLengthFault(newPassword),
       }),
-    failure: change.error,
+    act: change,
     fieldOfCode: {
       SIGN_IN_FAILED: { name: 'password', message: 'This is not your present password.' },
     },
@@ -114,8 +109,7 @@ function PasswordSection() {
   return (
     <Section title="Password" description="A new password signs you out of every other browser.">
       <Sheet>
-        <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-          {fields.failure && <ErrorNotice error={fields.failure} />}
+        <FieldsForm fields={fields} submit="Change the password" look="plain">
           <PasswordField
             label="Present password"
             autoComplete="current-password"
@@ -135,10 +129,7 @@ function PasswordSection() {
             checked={logOutMachines}
             onChange={setLogOut}
           />
-          <Button type="submit" className="justify-self-start" busy={change.isPending}>
-            Change the password
-          </Button>
-        </form>
+        </FieldsForm>
       </Sheet>
     </Section>
   );
@@ -148,15 +139,14 @@ function SessionsSection() {
   const query = useQuery(sessionsQuery());
   return (
     <Section title="Signed-in browsers" description="End what you do not recognize.">
-      <Records what="the browsers" query={query}>
-        {({ sessions }) => (
-          <Rows label="Signed-in browsers">
-            {sessions.map((session) => (
-              <SessionRow key={session.sessionId} session={session} />
-            ))}
-          </Rows>
-        )}
-      </Records>
+      <RecordRows
+        what="the browsers"
+        query={query}
+        label="Signed-in browsers"
+        items={({ sessions }) => sessions}
+      >
+        {(session) => <SessionRow key={session.sessionId} session={session} />}
+      </RecordRows>
     </Section>
   );
 }
@@ -178,12 +168,8 @@ function SessionRow({ session }: { session: ConsoleSession }) {
       }
       facts={[
         session.ip,
-        <>
-          signed in <RelativeTime at={session.createdAt} />
-        </>,
-        <>
-          used <RelativeTime at={session.lastSeenAt} />
-        </>,
+        <Moment key="signed in" word="signed in" at={session.createdAt} />,
+        <Moment key="used" word="used" at={session.lastSeenAt} />,
       ]}
       action={
         !session.current && (

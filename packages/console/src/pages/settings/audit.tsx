@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { downloadAuditLog } from '../../api/audit-download.ts';
 import { callHub } from '../../api/hub-call.ts';
+import { saveAuditLog } from '../../api/save-file.ts';
 import {
   type AuditEntry,
   type AuditFilters,
@@ -17,10 +17,12 @@ import { adminReason } from '../../parts/form/action-button.tsx';
 import { Button, buttonClasses } from '../../parts/form/button.tsx';
 import { FilterChip } from '../../parts/form/filter-chip.tsx';
 import { Icon } from '../../parts/page/icon.tsx';
+import { MoreButton } from '../../parts/page/page-parts.tsx';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { Section } from '../../parts/settings/section.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
 import { ErrorNotice } from '../../parts/status/error-notice.tsx';
+import { ReadFailure } from '../../parts/status/read-failure.tsx';
 import { SkeletonRows } from '../../parts/status/skeleton.tsx';
 import { RelativeTime } from '../../parts/text/relative-time.tsx';
 
@@ -54,7 +56,7 @@ export function AuditPage() {
 
 function Tools({ workspaceId, slug }: { workspaceId: string; slug: string }) {
   const verify = useMutation({ mutationFn: () => callHub('auditLog', 'verify', { workspaceId }) });
-  const download = useMutation({ mutationFn: () => downloadAuditLog(workspaceId, slug) });
+  const download = useMutation({ mutationFn: () => saveAuditLog(workspaceId, slug) });
   const failure = verify.error ?? download.error;
   return (
     <div className="grid justify-items-end gap-2">
@@ -129,14 +131,7 @@ function Entries() {
   const filters = route.useSearch();
   const list = useInfiniteQuery(auditQuery(membership.workspaceId, filters));
   if (list.isPending) return <SkeletonRows what="the audit log" rows={10} />;
-  if (!list.data) {
-    const again = (
-      <Button busy={list.isFetching} onClick={() => list.refetch()}>
-        Try again
-      </Button>
-    );
-    return <ErrorNotice error={list.error} action={again} />;
-  }
+  if (!list.data) return <ReadFailure read={list} />;
   const entries = list.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
     return (
@@ -155,15 +150,7 @@ function Entries() {
           <EntryRow key={entry.seq} entry={entry} />
         ))}
       </ol>
-      {list.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          busy={list.isFetchingNextPage}
-          onClick={() => list.fetchNextPage()}
-        >
-          Show more entries
-        </Button>
-      )}
+      <MoreButton list={list}>Show more entries</MoreButton>
     </>
   );
 }

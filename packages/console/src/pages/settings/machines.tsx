@@ -9,9 +9,9 @@ import { adminReason } from '../../parts/form/action-button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { FilterChip } from '../../parts/form/filter-chip.tsx';
 import { usePageTitle } from '../../parts/page/page-title.ts';
-import { Records, Row, Rows, Section } from '../../parts/settings/section.tsx';
+import { RecordRows, Row, Section } from '../../parts/settings/section.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Moment, RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const route = getRouteApi('/w/$slug/settings/machines');
@@ -40,25 +40,25 @@ export function MachinesPage() {
         )
       }
     >
-      <Records what="the machines" query={query}>
-        {({ tokens }) =>
-          tokens.length === 0 ? (
-            <EmptyState
-              icon="monitor-smartphone"
-              title="No machine is logged in"
-              command={`signalbox login --url ${window.location.origin} --workspace ${membership.slug}`}
-            >
-              On the machine that has your clone, run:
-            </EmptyState>
-          ) : (
-            <Rows label="Machines">
-              {tokens.map((token) => (
-                <MachineRow key={token.tokenId} token={token} showsPerson={of === 'everybody'} />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the machines"
+        query={query}
+        label="Machines"
+        items={({ tokens }) => tokens}
+        empty={
+          <EmptyState
+            icon="monitor-smartphone"
+            title="No machine is logged in"
+            command={`signalbox login --url ${window.location.origin} --workspace ${membership.slug}`}
+          >
+            On the machine that has your clone, run:
+          </EmptyState>
         }
-      </Records>
+      >
+        {(token) => (
+          <MachineRow key={token.tokenId} token={token} showsPerson={of === 'everybody'} />
+        )}
+      </RecordRows>
     </Section>
   );
 }
@@ -83,13 +83,7 @@ function MachineRow({ token, showsPerson }: { token: DeviceToken; showsPerson: b
           {isAssistant ? 'an assistant, connected ' : 'logged in '}
           <RelativeTime at={token.createdAt} />
         </>,
-        token.lastUsedAt === null ? (
-          'never used'
-        ) : (
-          <>
-            used <RelativeTime at={token.lastUsedAt} />
-          </>
-        ),
+        <Moment key="used" word="used" at={token.lastUsedAt} never="never used" />,
         <>
           {Date.parse(token.expiresAt) < Date.now() ? 'ended ' : 'ends '}
           <RelativeTime at={token.expiresAt} />

@@ -13,17 +13,16 @@ import { plainText } from '../../format/text.ts';
 import { formatAbsolute } from '../../format/time.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
 import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
-import { Button } from '../../parts/form/button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { TextField } from '../../parts/form/field.tsx';
+import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import { findAddressFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { SelectInput } from '../../parts/settings/controls.tsx';
 import { MemberDialog } from '../../parts/settings/member-dialog.tsx';
-import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
+import { Mark, RecordRows, Row, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
-import { ErrorNotice } from '../../parts/status/error-notice.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Moment } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -45,41 +44,35 @@ function MemberList() {
   const query = useQuery(membersQuery(membership.workspaceId));
   return (
     <Section title="Members" description="Everyone who can open this workspace.">
-      <Records what="the members" query={query}>
-        {({ members }) => (
-          <Rows label="Members">
-            {members.map((member) => (
-              <Row
-                key={member.personId}
-                title={
-                  <>
-                    {plainText(member.name)}
-                    {member.personId === person.personId && <Mark>you</Mark>}
-                  </>
-                }
-                facts={[
-                  plainText(member.email),
-                  member.role,
-                  <>
-                    joined <RelativeTime at={member.joinedAt} />
-                  </>,
-                  member.absentUntil !== null &&
-                    `out of office until ${formatAbsolute(member.absentUntil)}`,
-                ]}
-                action={
-                  <ActionButton
-                    disabledReason={reasonNotToHandle(membership.role, member)}
-                    aria-label={`Change ${plainText(member.name)}`}
-                    onClick={() => setChosen(member)}
-                  >
-                    Change
-                  </ActionButton>
-                }
-              />
-            ))}
-          </Rows>
+      <RecordRows what="the members" query={query} label="Members" items={({ members }) => members}>
+        {(member) => (
+          <Row
+            key={member.personId}
+            title={
+              <>
+                {plainText(member.name)}
+                {member.personId === person.personId && <Mark>you</Mark>}
+              </>
+            }
+            facts={[
+              plainText(member.email),
+              member.role,
+              <Moment key="joined" word="joined" at={member.joinedAt} />,
+              member.absentUntil !== null &&
+                `out of office until ${formatAbsolute(member.absentUntil)}`,
+            ]}
+            action={
+              <ActionButton
+                disabledReason={reasonNotToHandle(membership.role, member)}
+                aria-label={`Change ${plainText(member.name)}`}
+                onClick={() => setChosen(member)}
+              >
+                Change
+              </ActionButton>
+            }
+          />
         )}
-      </Records>
+      </RecordRows>
       {chosen && (
         <MemberDialog member={chosen} membership={membership} onClose={() => setChosen(null)} />
       )}
@@ -155,7 +148,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
   const fields = useFormFields({
     initial: { email: '', role: 'member' },
     check: ({ email }) => foundFaults({ email: findAddressFault(email) }),
-    failure: invite.error,
+    act: invite,
     fieldOfCode: { ALREADY_MEMBER: { name: 'email' } },
     send: (values) => invite.mutate(values),
   });
@@ -165,8 +158,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
   const chosen = roleOptions.find(({ value }) => value === fields.values.role);
   return (
     <Sheet>
-      <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Create link" onCancel={onCancel}>
         <TextField
           label="E-mail address"
           type="email"
@@ -180,13 +172,7 @@ function InviteForm({ onCancel, onDone }: InviteFormProps) {
           hint={chosen && roleWords[chosen.value].may}
           {...fields.bind('role')}
         />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={invite.isPending}>
-            Create link
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }
@@ -195,19 +181,15 @@ function InvitationList() {
   const { membership } = workspace.useRouteContext();
   const query = useQuery(invitationsQuery(membership.workspaceId));
   return (
-    <Records what="the invitations" query={query}>
-      {({ invitations }) =>
-        invitations.length === 0 ? (
-          <p className="text-sm text-muted">No open invitations.</p>
-        ) : (
-          <Rows label="Open invitations">
-            {invitations.map((invitation) => (
-              <InvitationRow key={invitation.invitationId} invitation={invitation} />
-            ))}
-          </Rows>
-        )
-      }
-    </Records>
+    <RecordRows
+      what="the invitations"
+      query={query}
+      label="Open invitations"
+      items={({ invitations }) => invitations}
+      empty={<p className="text-sm text-muted">No open invitations.</p>}
+    >
+      {(invitation) => <InvitationRow key={invitation.invitationId} invitation={invitation} />}
+    </RecordRows>
   );
 }
 
@@ -227,9 +209,7 @@ function InvitationRow({ invitation }: { invitation: Invitation }) {
       facts={[
         role,
         <>by {plainText(invitedBy)}</>,
-        <>
-          ends <RelativeTime at={expiresAt} />
-        </>,
+        <Moment key="ends" word="ends" at={expiresAt} />,
       ]}
       action={
         <ConfirmButton

@@ -10,7 +10,7 @@ import { showToast } from '../../parts/dialog/toast.ts';
 import { viewerReason } from '../../parts/form/action-button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { usePageTitle } from '../../parts/page/page-title.ts';
-import { Mark, Records, Row, Rows, Section } from '../../parts/settings/section.tsx';
+import { Mark, RecordRows, Row, Section } from '../../parts/settings/section.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
 import { RelativeTime, useNow } from '../../parts/text/relative-time.tsx';
 
@@ -26,22 +26,20 @@ export function RulesPage() {
       title="Rules"
       description="Each repeats the answer that a person gave to a question about an action of a tool."
     >
-      <Records what="the rules" query={query}>
-        {({ rules }) =>
-          rules.length === 0 ? (
-            <EmptyState icon="list-todo" title="No rules yet" guide="/docs/guides/questions#rules">
-              When you have allowed or refused an action, “Answer this from now on” on its question
-              makes a rule.
-            </EmptyState>
-          ) : (
-            <Rows label="Rules">
-              {rules.map((rule) => (
-                <RuleRow key={rule.ruleId} rule={rule} />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the rules"
+        query={query}
+        label="Rules"
+        items={({ rules }) => rules}
+        empty={
+          <EmptyState icon="list-todo" title="No rules yet" guide="/docs/guides/questions#rules">
+            When you have allowed or refused an action, “Answer this from now on” on its question
+            makes a rule.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(rule) => <RuleRow key={rule.ruleId} rule={rule} />}
+      </RecordRows>
     </Section>
   );
 }

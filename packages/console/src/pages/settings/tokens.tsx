@@ -7,17 +7,16 @@ import { serviceTokensQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
 import { showToast } from '../../parts/dialog/toast.ts';
 import { ActionButton, adminReason } from '../../parts/form/action-button.tsx';
-import { Button } from '../../parts/form/button.tsx';
 import { ConfirmButton } from '../../parts/form/confirm-button.tsx';
 import { TextField } from '../../parts/form/field.tsx';
+import { FieldsForm } from '../../parts/form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../../parts/form/form-fields.ts';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { CheckField, SelectInput } from '../../parts/settings/controls.tsx';
-import { Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
+import { RecordRows, Row, Section, Sheet } from '../../parts/settings/section.tsx';
 import { ShownOnce } from '../../parts/settings/shown-once.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
-import { ErrorNotice } from '../../parts/status/error-notice.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Moment, RelativeTime } from '../../parts/text/relative-time.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -91,26 +90,24 @@ function TokenList() {
   const { membership } = workspace.useRouteContext();
   const query = useQuery(serviceTokensQuery(membership.workspaceId));
   return (
-    <Records what="the tokens" query={query}>
-      {({ tokens }) =>
-        tokens.length === 0 ? (
-          <EmptyState
-            icon="key-round"
-            title="No tokens yet"
-            guide="/docs/start/ci"
-            command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
-          >
-            Create one here, or on the machine of the hub:
-          </EmptyState>
-        ) : (
-          <Rows label="Service tokens">
-            {tokens.map((token) => (
-              <TokenRow key={token.tokenId} token={token} />
-            ))}
-          </Rows>
-        )
+    <RecordRows
+      what="the tokens"
+      query={query}
+      label="Service tokens"
+      items={({ tokens }) => tokens}
+      empty={
+        <EmptyState
+          icon="key-round"
+          title="No tokens yet"
+          guide="/docs/start/ci"
+          command={`signalbox admin tokens create --workspace ${membership.slug} --name CI`}
+        >
+          Create one here, or on the machine of the hub:
+        </EmptyState>
       }
-    </Records>
+    >
+      {(token) => <TokenRow key={token.tokenId} token={token} />}
+    </RecordRows>
   );
 }
 
@@ -130,13 +127,7 @@ function TokenRow({ token }: { token: ServiceToken }) {
       facts={[
         token.scopes.join(', '),
         <>by {plainText(token.createdBy)}</>,
-        token.lastUsedAt === null ? (
-          'never used'
-        ) : (
-          <>
-            used <RelativeTime at={token.lastUsedAt} />
-          </>
-        ),
+        <Moment key="used" word="used" at={token.lastUsedAt} never="never used" />,
         <>
           {Date.parse(token.expiresAt) < Date.now() ? 'ended ' : 'ends '}
           <RelativeTime at={token.expiresAt} />
@@ -183,15 +174,19 @@ function MintForm({ onCancel, onDone }: MintFormProps) {
   const fields = useFormFields({
     initial: { name: '', days: '365' },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'the name of the program') }),
-    failure: mint.error,
+    act: mint,
     send: (values) => mint.mutate(values),
   });
   const change = (scope: Scope, checked: boolean) =>
     setChosen(scopes.filter((each) => (each === scope ? checked : chosen.includes(each))));
   return (
     <Sheet>
-      <form {...fields.form} className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm
+        fields={fields}
+        submit="Create token"
+        disabledReason={chosen.length === 0 ? 'Choose what the token may do.' : undefined}
+        onCancel={onCancel}
+      >
         <TextField
           label="Name"
           hint="The program that uses it, such as CI. Tokens with one name are one program."
@@ -212,18 +207,7 @@ function MintForm({ onCancel, onDone }: MintFormProps) {
           ))}
         </fieldset>
         <SelectInput label="Lifetime" options={lifetimes} {...fields.bind('days')} />
-        <div className="flex flex-wrap gap-2">
-          <ActionButton
-            type="submit"
-            look="primary"
-            busy={mint.isPending}
-            disabledReason={chosen.length === 0 ? 'Choose what the token may do.' : undefined}
-          >
-            Create token
-          </ActionButton>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

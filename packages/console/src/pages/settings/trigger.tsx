@@ -17,7 +17,7 @@ import { usePageTitle } from '../../parts/page/page-title.ts';
 import { Facts } from '../../parts/record/facts.tsx';
 import { JobLink, RepositoryLink } from '../../parts/record/record-links.tsx';
 import { useRepositoryLabels } from '../../parts/record/repository-labels.ts';
-import { Mark, Records, Row, Rows, Section, Sheet } from '../../parts/settings/section.tsx';
+import { Mark, RecordRows, Records, Row, Section, Sheet } from '../../parts/settings/section.tsx';
 import { RelativeTime } from '../../parts/text/relative-time.tsx';
 import { TriggerForm } from '../../trigger/trigger-form.tsx';
 import { TriggerTest } from '../../trigger/trigger-test.tsx';
@@ -173,35 +173,33 @@ function Firings({ workspaceId, slug, triggerId }: FiringsProps) {
   const query = useQuery(firingsQuery(workspaceId, triggerId));
   return (
     <Section title="Latest firings" description="What the last events or times did.">
-      <Records what="the firings" query={query}>
-        {({ firings }) =>
-          firings.length === 0 ? (
-            <p className="text-sm text-muted">It has not fired yet.</p>
-          ) : (
-            <Rows label="Latest firings">
-              {firings.map(({ firing, eventId }) => (
-                <Row
-                  key={`${eventId} ${firing.at} ${firing.replay}`}
-                  title={
-                    firing.jobId === null ? (
-                      firingWords(firing)
-                    ) : (
-                      <span>
-                        <JobLink slug={slug} name={firingWords(firing)} jobId={firing.jobId} />
-                      </span>
-                    )
-                  }
-                  facts={[
-                    <RelativeTime key="at" at={firing.at} />,
-                    eventId === null ? 'schedule' : `event ${eventId}`,
-                    firing.replay > 0 && `replay ${firing.replay}`,
-                  ]}
-                />
-              ))}
-            </Rows>
-          )
-        }
-      </Records>
+      <RecordRows
+        what="the firings"
+        query={query}
+        label="Latest firings"
+        items={({ firings }) => firings}
+        empty={<p className="text-sm text-muted">It has not fired yet.</p>}
+      >
+        {({ firing, eventId }) => (
+          <Row
+            key={`${eventId} ${firing.at} ${firing.replay}`}
+            title={
+              firing.jobId === null ? (
+                firingWords(firing)
+              ) : (
+                <span>
+                  <JobLink slug={slug} name={firingWords(firing)} jobId={firing.jobId} />
+                </span>
+              )
+            }
+            facts={[
+              <RelativeTime key="at" at={firing.at} />,
+              eventId === null ? 'schedule' : `event ${eventId}`,
+              firing.replay > 0 && `replay ${firing.replay}`,
+            ]}
+          />
+        )}
+      </RecordRows>
     </Section>
   );
 }

@@ -9,9 +9,9 @@ import { buttonClasses } from '../../parts/form/button.tsx';
 import { usePageTitle } from '../../parts/page/page-title.ts';
 import { ConnectionsLink } from '../../parts/record/connections-link.tsx';
 import { useRepositoryLabels } from '../../parts/record/repository-labels.ts';
-import { Mark, Records, Row, Rows, Section } from '../../parts/settings/section.tsx';
+import { Mark, RecordRows, Row, Section } from '../../parts/settings/section.tsx';
 import { EmptyState } from '../../parts/status/empty-state.tsx';
-import { RelativeTime } from '../../parts/text/relative-time.tsx';
+import { Moment } from '../../parts/text/relative-time.tsx';
 import { TriggerForm } from '../../trigger/trigger-form.tsx';
 
 const workspace = getRouteApi('/w/$slug');
@@ -64,31 +64,31 @@ function TriggerList() {
     query.data?.triggers.map(({ repoId }) => repoId) ?? [],
   );
   return (
-    <Records what="the triggers" query={query}>
-      {({ triggers }) =>
-        triggers.length === 0 ? (
-          <EmptyState
-            icon="workflow"
-            title="No triggers yet"
-            guide="/docs/guides/events-and-triggers"
-          >
-            With a schedule, an agent looks at the dependencies every Monday. With an event, it
-            plans each issue that your tracker opens. Begin with “New trigger”; systems that send
-            events need a secret, from <ConnectionsLink slug={membership.slug} />.
-          </EmptyState>
-        ) : (
-          <Rows label="Triggers">
-            {triggers.map((trigger) => (
-              <TriggerRow
-                key={trigger.triggerId}
-                trigger={trigger}
-                label={labels.get(trigger.repoId) ?? trigger.repoId}
-              />
-            ))}
-          </Rows>
-        )
+    <RecordRows
+      what="the triggers"
+      query={query}
+      label="Triggers"
+      items={({ triggers }) => triggers}
+      empty={
+        <EmptyState
+          icon="workflow"
+          title="No triggers yet"
+          guide="/docs/guides/events-and-triggers"
+        >
+          With a schedule, an agent looks at the dependencies every Monday. With an event, it plans
+          each issue that your tracker opens. Begin with “New trigger”; systems that send events
+          need a secret, from <ConnectionsLink slug={membership.slug} />.
+        </EmptyState>
       }
-    </Records>
+    >
+      {(trigger) => (
+        <TriggerRow
+          key={trigger.triggerId}
+          trigger={trigger}
+          label={labels.get(trigger.repoId) ?? trigger.repoId}
+        />
+      )}
+    </RecordRows>
   );
 }
 
@@ -107,18 +107,8 @@ function TriggerRow({ trigger, label }: { trigger: Trigger; label: string }) {
       facts={[
         causeWords(trigger),
         plainText(label),
-        nextFireAt !== null && (
-          <>
-            next <RelativeTime at={nextFireAt} />
-          </>
-        ),
-        lastFiredAt === null ? (
-          'never fired'
-        ) : (
-          <>
-            fired <RelativeTime at={lastFiredAt} />
-          </>
-        ),
+        nextFireAt !== null && <Moment key="next" word="next" at={nextFireAt} />,
+        <Moment key="fired" word="fired" at={lastFiredAt} never="never fired" />,
       ]}
       action={
         <Link

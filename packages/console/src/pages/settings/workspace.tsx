@@ -66,7 +66,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
         retentionDays: findDaysFault(values.retentionDays),
         askOwnersAfterMinutes: findMinutesFault(values.askOwnersAfterMinutes),
       }),
-    failure: save.error,
+    act: save,
     send: (values) => save.mutate(values),
     takesFocus: false,
   });

@@ -1,5 +1,6 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { type ReactNode, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Button, type ButtonLook, buttonClasses } from '../form/button.tsx';
 import { ErrorNotice } from '../status/error-notice.tsx';
 
@@ -22,23 +23,10 @@ export interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { open, onOpenChange, label, title, children, confirmLook = 'danger', onConfirm } = props;
   const { finalFocus } = props;
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const act = useMutation({ mutationFn: onConfirm, onSuccess: () => onOpenChange(false) });
   const changeOpen = (next: boolean) => {
     onOpenChange(next);
-    setError(undefined);
-  };
-  const confirm = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onConfirm();
-      onOpenChange(false);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
+    act.reset();
   };
   return (
     <AlertDialog.Root open={open} onOpenChange={changeOpen}>
@@ -55,10 +43,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           >
             {children}
           </AlertDialog.Description>
-          {error !== undefined && <ErrorNotice error={error} />}
+          {act.error && <ErrorNotice error={act.error} />}
           <div className="mt-2 flex flex-wrap justify-end gap-2">
             <AlertDialog.Close className={buttonClasses('plain')}>Go back</AlertDialog.Close>
-            <Button look={confirmLook} busy={busy} onClick={confirm}>
+            <Button look={confirmLook} busy={act.isPending} onClick={() => act.mutate()}>
               {label}
             </Button>
           </div>

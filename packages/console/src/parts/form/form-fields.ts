@@ -9,8 +9,8 @@ interface FormOptions<Name extends string> {
   initial: Readonly<Record<Name, string>>;
   /** Finds the errors of fields before anything is sent to the hub. */
   check: (values: Readonly<Record<Name, string>>) => FieldErrors<NoInfer<Name>>;
-  /** The failure of the last attempt, or null. */
-  failure: Error | null;
+  /** The call that sends the form. */
+  act: { isPending: boolean; error: Error | null };
   /** Error codes of the hub that concern one field. Its message is the hub's, unless given. */
   fieldOfCode?: Readonly<Record<string, { name: NoInfer<Name>; message?: string }>>;
   send: (values: Readonly<Record<Name, string>>) => void;
@@ -24,7 +24,8 @@ interface FormOptions<Name extends string> {
  * attempt.
  */
 export function useFormFields<Name extends string>(options: FormOptions<Name>) {
-  const { initial, check, failure, fieldOfCode = {}, send, takesFocus = true } = options;
+  const { initial, check, act, fieldOfCode = {}, send, takesFocus = true } = options;
+  const { error: failure, isPending } = act;
   const formRef = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState(initial);
   const [faults, setFaults] = useState<FieldErrors<Name>>({});
@@ -54,6 +55,7 @@ export function useFormFields<Name extends string>(options: FormOptions<Name>) {
 
   return {
     values,
+    isPending,
     /** Empties a field and moves the focus to it. */
     clear(name: Name) {
       setValues((current) => ({ ...current, [name]: '' }));

@@ -56,7 +56,7 @@ export function AcceptWithPassword({ linkToken, invitation, signedInAs, onSwitch
   const fields = useFormFields({
     initial: { password: '' },
     check: ({ password }) => (password === '' ? { password: 'Enter your password.' } : {}),
-    failure: accept.error,
+    act: accept,
     fieldOfCode: {
       SIGN_IN_FAILED: {
         name: 'password',
@@ -104,7 +104,7 @@ export function AcceptAsNewPerson({ linkToken, invitation, signedInAs, onSwitch 
         ...(fault && { password: fault }),
       };
     },
-    failure: accept.error,
+    act: accept,
     fieldOfCode: {
       EMAIL_TAKEN: {
         name: 'password',

@@ -1,8 +1,8 @@
-import { useId, useState } from 'react';
-import { Modal } from '../dialog/dialog.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormModal } from '../dialog/form-modal.tsx';
 import { ActionButton } from './action-button.tsx';
-import { Button, type ButtonLook } from './button.tsx';
+import type { ButtonLook } from './button.tsx';
 import { TextField } from './field.tsx';
 
 interface ReasonButtonProps {
@@ -23,65 +23,45 @@ interface ReasonButtonProps {
 
 /** A button whose dialog says what happens, and asks for a reason. */
 export function ReasonButton(props: ReasonButtonProps) {
-  const { label, title, description, look, confirmLook = 'primary', asksReason } = props;
+  const { label, look, disabledReason } = props;
   const [open, setOpen] = useState(false);
-  const [reason, setReason] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const formId = useId();
-  const changeOpen = (next: boolean) => {
-    setOpen(next);
-    setReason('');
-    setError(undefined);
-  };
-  const confirm = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await props.onConfirm(reason.trim() === '' ? undefined : reason.trim());
-      setOpen(false);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
   return (
     <>
       <ActionButton
         {...(look && { look })}
-        disabledReason={props.disabledReason}
-        onClick={() => changeOpen(true)}
+        disabledReason={disabledReason}
+        onClick={() => setOpen(true)}
       >
         {label}
       </ActionButton>
-      <Modal open={open} onOpenChange={changeOpen} title={title} description={description}>
-        <form
-          id={formId}
-          className="grid gap-3"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void confirm();
-          }}
-        >
-          {asksReason && (
-            <TextField
-              label="Reason (optional)"
-              hint="Your team reads it."
-              maxLength={1_000}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-          {error !== undefined && <ErrorNotice error={error} />}
-          <div className="mt-1 flex flex-wrap justify-end gap-2">
-            <Button onClick={() => changeOpen(false)}>Go back</Button>
-            <Button type="submit" look={confirmLook} busy={busy}>
-              {label}
-            </Button>
-          </div>
-        </form>
-      </Modal>
+      {open && <ReasonDialog {...props} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+function ReasonDialog(props: ReasonButtonProps & { onClose: () => void }) {
+  const { label, title, description, confirmLook = 'primary', asksReason, onClose } = props;
+  const [reason, setReason] = useState('');
+  const act = useMutation({
+    mutationFn: () => props.onConfirm(reason.trim() === '' ? undefined : reason.trim()),
+    onSuccess: onClose,
+  });
+  return (
+    <FormModal
+      {...{ title, description, act, onClose }}
+      submit={label}
+      look={confirmLook}
+      onSubmit={() => act.mutate()}
+    >
+      {asksReason && (
+        <TextField
+          label="Reason (optional)"
+          hint="Your team reads it."
+          maxLength={1_000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      )}
+    </FormModal>
   );
 }

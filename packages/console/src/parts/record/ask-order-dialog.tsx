@@ -1,11 +1,11 @@
 import type { AskOrder, Member } from '@signalbox/contract';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { plainText } from '../../format/text.ts';
-import { Modal } from '../dialog/dialog.tsx';
+import { FormModal } from '../dialog/form-modal.tsx';
 import { Button } from '../form/button.tsx';
 import { TextField } from '../form/field.tsx';
 import { SelectInput } from '../settings/controls.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
 
 /** As the hub has them. */
 const PLACES_MAX = 10;
@@ -33,84 +33,59 @@ export function AskOrderDialog(props: AskOrderDialogProps) {
     return known.length > 0 ? known : [REQUESTER];
   });
   const [minutes, setMinutes] = useState(String(askOrder?.minutes ?? MINUTES_FIRST));
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const save = useMutation({ mutationFn: onSave, onSuccess: onClose });
   const isWrong = !/^\d{1,3}$/.test(minutes.trim()) || !isWithin(Number(minutes));
   const free = [REQUESTER, ...members.map(({ personId }) => personId)].filter(
     (one) => !places.includes(one),
   );
-  const save = async (next: AskOrder | null) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onSave(next);
-      onClose();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
   const submit = () => {
     const personIds = places.map((place) => (place === REQUESTER ? null : place));
-    if (!isWrong) void save({ personIds, minutes: Number(minutes) });
+    if (!isWrong) save.mutate({ personIds, minutes: Number(minutes) });
   };
   return (
-    <Modal
-      open
-      onOpenChange={(open) => !open && onClose()}
+    <FormModal
       title="Who is told of questions"
       description="The first person at once, the next ones while the question is open, and then the owners. A person without a channel for questions is left out."
+      submit="Save the order"
+      act={save}
+      other={
+        askOrder !== null && (
+          <Button busy={save.isPending} onClick={() => save.mutate(null)}>
+            Use the default
+          </Button>
+        )
+      }
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        noValidate
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        {places.map((place, at) => (
-          <Place
-            key={place}
-            at={at}
-            place={place}
-            options={optionsOf([place, ...free], members)}
-            isOnly={places.length === 1}
-            onChange={(next) => setPlaces(places.with(at, next))}
-            onEarlier={() => setPlaces(moveEarlier(places, at))}
-            onRemove={() => setPlaces(places.toSpliced(at, 1))}
-          />
-        ))}
-        {places.length < PLACES_MAX && free[0] !== undefined && (
-          <Button
-            className="justify-self-start"
-            onClick={() => setPlaces([...places, ...free.slice(0, 1)])}
-          >
-            Add a person
-          </Button>
-        )}
-        <TextField
-          label="Minutes until the next person"
-          inputMode="numeric"
-          value={minutes}
-          error={isWrong ? `Enter whole minutes from 1 to ${MINUTES_MAX}.` : undefined}
-          onChange={(event) => setMinutes(event.target.value)}
+      {places.map((place, at) => (
+        <Place
+          key={place}
+          at={at}
+          place={place}
+          options={optionsOf([place, ...free], members)}
+          isOnly={places.length === 1}
+          onChange={(next) => setPlaces(places.with(at, next))}
+          onEarlier={() => setPlaces(moveEarlier(places, at))}
+          onRemove={() => setPlaces(places.toSpliced(at, 1))}
         />
-        {error !== undefined && <ErrorNotice error={error} />}
-        <div className="mt-1 flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          {askOrder !== null && (
-            <Button busy={isBusy} onClick={() => void save(null)}>
-              Use the default
-            </Button>
-          )}
-          <Button type="submit" look="primary" busy={isBusy}>
-            Save the order
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      ))}
+      {places.length < PLACES_MAX && free[0] !== undefined && (
+        <Button
+          className="justify-self-start"
+          onClick={() => setPlaces([...places, ...free.slice(0, 1)])}
+        >
+          Add a person
+        </Button>
+      )}
+      <TextField
+        label="Minutes until the next person"
+        inputMode="numeric"
+        value={minutes}
+        error={isWrong ? `Enter whole minutes from 1 to ${MINUTES_MAX}.` : undefined}
+        onChange={(event) => setMinutes(event.target.value)}
+      />
+    </FormModal>
   );
 }
 

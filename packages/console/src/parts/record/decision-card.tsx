@@ -14,7 +14,7 @@ import { DecisionAnswer } from '../form/decision-answer.tsx';
 import { DecisionForm } from '../form/decision-form.tsx';
 import { Icon } from '../page/icon.tsx';
 import { EndState } from '../status/end-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
+import { ReadFailure } from '../status/read-failure.tsx';
 import { SkeletonBar } from '../status/skeleton.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
@@ -52,13 +52,7 @@ export function DecisionCard(props: DecisionCardProps) {
   if (read.isPending) return <CardSkeleton />;
   if (hasCode(read.error, 'UNCERTAINTY_NOT_FOUND')) return <NotFound level={props.level ?? 2} />;
   if (!read.data) {
-    if (props.isFailureSaid) return null;
-    return (
-      <ErrorNotice
-        error={read.error}
-        action={<Button onClick={() => read.refetch()}>Try again</Button>}
-      />
-    );
+    return props.isFailureSaid ? null : <ReadFailure read={read} />;
   }
   // A new question is a new card: nothing that was typed for the last one stays.
   return <Card key={props.uncertaintyId} view={read.data} {...props} />;

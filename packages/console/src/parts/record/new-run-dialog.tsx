@@ -4,11 +4,10 @@ import { callHub } from '../../api/hub-call.ts';
 import { repositoriesQuery } from '../../api/job-queries.ts';
 import { slugOf } from '../../format/slug.ts';
 import { plainText } from '../../format/text.ts';
-import { Modal } from '../dialog/dialog.tsx';
-import { Button } from '../form/button.tsx';
-import { FieldFrame, inputClasses, TextField } from '../form/field.tsx';
+import { FormModal } from '../dialog/form-modal.tsx';
+import { TextField } from '../form/field.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
-import { ErrorNotice } from '../status/error-notice.tsx';
+import { SelectInput } from '../settings/controls.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -39,46 +38,37 @@ export function NewRunDialog({ onClose }: { onClose: () => void }) {
         title: findEmptyFault(title, 'a title'),
         repoId: repoId === '' ? 'Choose a repository.' : undefined,
       }),
-    failure: create.error,
+    act: create,
     send: (form) => create.mutate(form),
   });
-  const { error: repoError, ...repoField } = fields.bind('repoId');
   return (
-    <Modal
-      open
-      onOpenChange={onClose}
+    <FormModal
       title="New run"
       description="A goal in one repository that several jobs work towards."
+      submit="Start the run"
+      act={{ ...create, error: fields.failure }}
+      form={fields.form}
+      onClose={onClose}
     >
-      <form {...fields.form} className="grid gap-4">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
-        <TextField label="Title" maxLength={300} {...fields.bind('title')} />
-        <TextField
-          label="Goal (optional)"
-          hint="When is it reached? Agents read it with each job."
-          maxLength={4_000}
-          {...fields.bind('goal')}
-          required={false}
-        />
-        <FieldFrame label="Repository" error={repoError}>
-          {(ids) => (
-            <select className={inputClasses} {...repoField} {...ids}>
-              <option value="">Choose one</option>
-              {repos.map(({ repoId, label }) => (
-                <option key={repoId} value={repoId}>
-                  {plainText(label) || repoId}
-                </option>
-              ))}
-            </select>
-          )}
-        </FieldFrame>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          <Button type="submit" look="primary" busy={create.isPending}>
-            Start the run
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      <TextField label="Title" maxLength={300} {...fields.bind('title')} />
+      <TextField
+        label="Goal (optional)"
+        hint="When is it reached? Agents read it with each job."
+        maxLength={4_000}
+        {...fields.bind('goal')}
+        required={false}
+      />
+      <SelectInput
+        label="Repository"
+        options={[
+          { value: '', word: 'Choose one' },
+          ...repos.map(({ repoId, label }) => ({
+            value: repoId,
+            word: plainText(label) || repoId,
+          })),
+        ]}
+        {...fields.bind('repoId')}
+      />
+    </FormModal>
   );
 }

@@ -1,14 +1,13 @@
 import type { Repository } from '@signalbox/contract';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callHub } from '../../api/hub-call.ts';
-import { Modal } from '../dialog/dialog.tsx';
+import { FormModal } from '../dialog/form-modal.tsx';
 import { ActionButton, viewerReason } from '../form/action-button.tsx';
-import { Button } from '../form/button.tsx';
 import { TextField } from '../form/field.tsx';
+import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
 import { ReasonButton } from '../form/reason-button.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
 
 const workspace = getRouteApi('/w/$slug');
 
@@ -79,83 +78,48 @@ function useSettle(workspaceId: string) {
     } finally {
       await Promise.all([
         client.invalidateQueries({ queryKey: ['repositories', workspaceId] }),
-        client.invalidateQueries({ queryKey: ['queue-pauses', workspaceId] }),
+        client.invalidateQueries({ queryKey: ['pauses', workspaceId] }),
         client.invalidateQueries({ queryKey: ['jobs', workspaceId] }),
       ]);
     }
   };
 }
 
-function RenameButton({
-  label,
-  disabledReason,
-  onRename,
-}: {
+interface RenameProps {
   label: string;
-  disabledReason: string | undefined;
   onRename: (label: string) => Promise<unknown>;
-}) {
+}
+
+function RenameButton(props: RenameProps & { disabledReason: string | undefined }) {
   const [open, setOpen] = useState(false);
-  const [text, setText] = useState(label);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const [isEmpty, setEmpty] = useState(false);
-  const changeOpen = (next: boolean) => {
-    setOpen(next);
-    setText(label);
-    setError(undefined);
-    setEmpty(false);
-  };
-  const rename = async () => {
-    const next = text.trim();
-    setEmpty(next === '');
-    if (next === '') return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onRename(next);
-      setOpen(false);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
   return (
     <>
-      <ActionButton disabledReason={disabledReason} onClick={() => changeOpen(true)}>
+      <ActionButton disabledReason={props.disabledReason} onClick={() => setOpen(true)}>
         Rename
       </ActionButton>
-      <Modal
-        open={open}
-        onOpenChange={changeOpen}
-        title="Rename the repository"
-        description="The label is for people. Clones stay linked by the hash of their URL."
-      >
-        <form
-          noValidate
-          className="grid gap-3"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void rename();
-          }}
-        >
-          <TextField
-            label="Label"
-            maxLength={200}
-            value={text}
-            error={isEmpty ? 'Enter a label.' : undefined}
-            onChange={(event) => setText(event.target.value)}
-          />
-          {error !== undefined && <ErrorNotice error={error} />}
-          <div className="mt-1 flex flex-wrap justify-end gap-2">
-            <Button onClick={() => changeOpen(false)}>Go back</Button>
-            <Button type="submit" look="primary" busy={busy}>
-              Rename
-            </Button>
-          </div>
-        </form>
-      </Modal>
+      {open && <RenameDialog {...props} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+function RenameDialog({ label, onRename, onClose }: RenameProps & { onClose: () => void }) {
+  const rename = useMutation({ mutationFn: onRename, onSuccess: onClose });
+  const fields = useFormFields({
+    initial: { label },
+    check: ({ label: text }) => foundFaults({ label: findEmptyFault(text, 'a label') }),
+    act: rename,
+    send: ({ label: text }) => rename.mutate(text.trim()),
+  });
+  return (
+    <FormModal
+      title="Rename the repository"
+      description="The label is for people. Clones stay linked by the hash of their URL."
+      submit="Rename"
+      act={{ ...rename, error: fields.failure }}
+      form={fields.form}
+      onClose={onClose}
+    >
+      <TextField label="Label" maxLength={200} {...fields.bind('label')} />
+    </FormModal>
   );
 }

@@ -5,9 +5,8 @@ import { callHub } from '../../api/hub-call.ts';
 import { type RuleDraft, rulePreviewQuery, rulesQuery } from '../../api/rule-queries.ts';
 import { actionWords, prefixesOf } from '../../format/rule-words.ts';
 import { plainText } from '../../format/text.ts';
-import { Modal } from '../dialog/dialog.tsx';
+import { FormModal } from '../dialog/form-modal.tsx';
 import { showToast } from '../dialog/toast.ts';
-import { Button } from '../form/button.tsx';
 import { SelectInput } from '../settings/controls.tsx';
 import { ErrorNotice } from '../status/error-notice.tsx';
 import { RelativeTime } from '../text/relative-time.tsx';
@@ -57,51 +56,38 @@ export function RuleDialog({ uncertainty, action, onClose }: RuleDialogProps) {
     })),
   ];
   return (
-    <Modal
-      open
-      onOpenChange={onClose}
+    <FormModal
       title="Answer this from now on"
       description="The same answer is given to later questions, without asking. Each says so."
+      submit="Save the rule"
+      act={save}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        {save.isError && <ErrorNotice error={save.error} />}
-        <SelectInput
-          label="Actions"
-          value={shape}
-          options={shapes}
-          onChange={(event) => setShape(event.target.value)}
-        />
-        <SelectInput
-          label="Questions of"
-          value={scope}
-          options={[
-            { value: 'job', word: 'This job' },
-            ...(runId === null ? [] : [{ value: 'run', word: 'This run' }]),
-            { value: 'repository', word: 'This repository' },
-          ]}
-          onChange={(event) => setScope(scopeOf(event.target.value))}
-        />
-        <SelectInput
-          label="How long"
-          value={days}
-          options={lifetimes}
-          onChange={(event) => setDays(event.target.value)}
-        />
-        <Preview draft={draft} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Go back</Button>
-          <Button type="submit" look="primary" busy={save.isPending}>
-            Save the rule
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      <SelectInput
+        label="Actions"
+        value={shape}
+        options={shapes}
+        onChange={(event) => setShape(event.target.value)}
+      />
+      <SelectInput
+        label="Questions of"
+        value={scope}
+        options={[
+          { value: 'job', word: 'This job' },
+          ...(runId === null ? [] : [{ value: 'run', word: 'This run' }]),
+          { value: 'repository', word: 'This repository' },
+        ]}
+        onChange={(event) => setScope(scopeOf(event.target.value))}
+      />
+      <SelectInput
+        label="How long"
+        value={days}
+        options={lifetimes}
+        onChange={(event) => setDays(event.target.value)}
+      />
+      <Preview draft={draft} />
+    </FormModal>
   );
 }
 

@@ -5,8 +5,8 @@ import { formatAbsolute } from '../../format/time.ts';
 import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { foundFaults, useFormFields } from '../form/form-fields.ts';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { Section, Sheet } from './section.tsx';
 
 interface AbsenceProps {
@@ -32,7 +32,7 @@ export function AbsenceSection({ workspaceId, absentUntil }: AbsenceProps) {
       foundFaults({
         back: beginningOf(back) > Date.now() ? undefined : 'Enter a day in the future.',
       }),
-    failure: set.error,
+    act: set,
     send: ({ back }) => set.mutate(new Date(beginningOf(back)).toISOString()),
     takesFocus: false,
   });
@@ -42,25 +42,25 @@ export function AbsenceSection({ workspaceId, absentUntil }: AbsenceProps) {
       description="Until you are back, the next person is told of questions instead of you, in all your workspaces. Members see it. It ends by itself."
     >
       <Sheet>
-        <form {...fields.form} className="grid gap-4 sm:max-w-md">
-          {fields.failure && <ErrorNotice error={fields.failure} />}
+        <FieldsForm
+          fields={fields}
+          submit="Save the day"
+          look="plain"
+          other={
+            absentUntil !== null && (
+              <Button busy={set.isPending} onClick={() => set.mutate(null)}>
+                I am back
+              </Button>
+            )
+          }
+        >
           <TextField label="Back on" type="date" {...fields.bind('back')} />
           <p className="text-sm text-muted">
             {absentUntil === null
               ? 'You are told of questions now.'
               : `Out of office until ${formatAbsolute(absentUntil)}.`}
           </p>
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" busy={set.isPending}>
-              Save the day
-            </Button>
-            {absentUntil !== null && (
-              <Button busy={set.isPending} onClick={() => set.mutate(null)}>
-                I am back
-              </Button>
-            )}
-          </div>
-        </form>
+        </FieldsForm>
       </Sheet>
     </Section>
   );

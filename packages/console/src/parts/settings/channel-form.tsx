@@ -4,10 +4,9 @@ import { useState } from 'react';
 import { callHub } from '../../api/hub-call.ts';
 import { notificationChannelsQuery } from '../../api/settings-queries.ts';
 import { plainText } from '../../format/text.ts';
-import { Button } from '../form/button.tsx';
 import { PasswordField, TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { CheckField, SelectInput } from './controls.tsx';
 
 type Event = NotificationChannel['events'][number];
@@ -74,13 +73,12 @@ export function NewChannelForm(props: NewChannelFormProps) {
             ? undefined
             : 'Enter an address with https://.',
       }),
-    failure: add.error,
+    act: add,
     send: (values) => add.mutate(values),
   });
   const kind = kindOf(fields.values.kind);
   return (
-    <form {...fields.form} className="grid gap-4 sm:max-w-md">
-      {fields.failure && <ErrorNotice error={fields.failure} />}
+    <FieldsForm fields={fields} submit="Add the channel" onCancel={onCancel}>
       <SelectInput
         label="Kind"
         options={kindOptions.filter(({ value }) => value !== 'mail' || offersMail)}
@@ -106,13 +104,7 @@ export function NewChannelForm(props: NewChannelFormProps) {
         />
       )}
       <ChoiceFields choices={choices} onChange={setChoices} />
-      <div className="flex flex-wrap gap-2">
-        <Button type="submit" look="primary" busy={add.isPending}>
-          Add the channel
-        </Button>
-        <Button onClick={onCancel}>Cancel</Button>
-      </div>
-    </form>
+    </FieldsForm>
   );
 }
 
@@ -164,21 +156,19 @@ export function ChangeChannelForm({ workspaceId, channel, onClose }: ChangeChann
   const fields = useFormFields({
     initial: { name: channel.name },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'a name') }),
-    failure: change.error,
+    act: change,
     send: ({ name }) => change.mutate(name),
   });
   return (
-    <form {...fields.form} className="grid gap-4 px-3 py-4 sm:max-w-md sm:px-4">
-      {fields.failure && <ErrorNotice error={fields.failure} />}
+    <FieldsForm
+      fields={fields}
+      className="px-3 py-4 sm:max-w-md sm:px-4"
+      submit="Save"
+      onCancel={onClose}
+    >
       <TextField label="Name" maxLength={100} {...fields.bind('name')} />
       <ChoiceFields choices={choices} onChange={setChoices} />
-      <div className="flex flex-wrap gap-2">
-        <Button type="submit" look="primary" busy={change.isPending}>
-          Save
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </form>
+    </FieldsForm>
   );
 }
 

@@ -8,11 +8,11 @@ import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
-import { RelativeTime } from '../text/relative-time.tsx';
-import { Mark, Records, Row, Rows, Section, Sheet } from './section.tsx';
+import { Moment, RelativeTime } from '../text/relative-time.tsx';
+import { Mark, RecordRows, Row, Section, Sheet } from './section.tsx';
 
 /** The chat teams whose messages come to the workspace. */
 export function ChatTeams({ workspaceId }: { workspaceId: string }) {
@@ -31,30 +31,26 @@ export function ChatTeams({ workspaceId }: { workspaceId: string }) {
       }
     >
       {isAdding && <TeamForm workspaceId={workspaceId} onClose={() => setAdding(false)} />}
-      <Records what="the chat teams" query={query}>
-        {({ chatTeams }) =>
-          chatTeams.length === 0 ? (
-            <EmptyState
-              icon="globe"
-              title="No chat teams yet"
-              guide="/docs/guides/events-and-triggers"
-            >
-              Begin with “Add a team”. A person of the team then posts a code in the chat, which
-              proves that the team agrees.
-            </EmptyState>
-          ) : (
-            <Rows label="Chat teams">
-              {chatTeams.map((team) => (
-                <TeamRow
-                  key={`${team.teamId} ${team.status}`}
-                  workspaceId={workspaceId}
-                  team={team}
-                />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the chat teams"
+        query={query}
+        label="Chat teams"
+        items={({ chatTeams }) => chatTeams}
+        empty={
+          <EmptyState
+            icon="globe"
+            title="No chat teams yet"
+            guide="/docs/guides/events-and-triggers"
+          >
+            Begin with “Add a team”. A person of the team then posts a code in the chat, which
+            proves that the team agrees.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(team) => (
+          <TeamRow key={`${team.teamId} ${team.status}`} workspaceId={workspaceId} team={team} />
+        )}
+      </RecordRows>
     </Section>
   );
 }
@@ -79,9 +75,7 @@ function TeamRow({ workspaceId, team }: { workspaceId: string; team: ChatTeam })
       facts={[
         teamId,
         confirmation === null ? (
-          <>
-            added <RelativeTime at={team.createdAt} />
-          </>
+          <Moment key="added" word="added" at={team.createdAt} />
         ) : (
           <>
             post <code>{confirmation.code}</code> in the chat, it ends{' '}
@@ -116,13 +110,12 @@ function TeamForm({ workspaceId, onClose }: { workspaceId: string; onClose: () =
           ? undefined
           : 'Enter the ID of the team, such as T024BE7LD.',
       }),
-    failure: add.error,
+    act: add,
     send: (values) => add.mutate(values),
   });
   return (
     <Sheet>
-      <form {...fields.form} className="grid gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Add the team" onCancel={onClose}>
         <TextField
           label="Team ID"
           hint="The chat shows it in the address of its web page, such as T024BE7LD."
@@ -130,13 +123,7 @@ function TeamForm({ workspaceId, onClose }: { workspaceId: string; onClose: () =
           {...fields.bind('teamId')}
         />
         <TextField label="Team name" maxLength={200} {...fields.bind('name')} required={false} />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={add.isPending}>
-            Add the team
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

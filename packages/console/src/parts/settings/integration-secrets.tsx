@@ -8,11 +8,11 @@ import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
-import { RelativeTime } from '../text/relative-time.tsx';
-import { Records, Row, Rows, Section, Sheet } from './section.tsx';
+import { Moment } from '../text/relative-time.tsx';
+import { RecordRows, Row, Section, Sheet } from './section.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
 /** The secrets with which other systems send events. */
@@ -52,21 +52,19 @@ export function IntegrationSecrets({ workspaceId }: { workspaceId: string }) {
           hub keeps its hash only.
         </ShownOnce>
       )}
-      <Records what="the secrets" query={query}>
-        {({ integrationSecrets }) =>
-          integrationSecrets.length === 0 ? (
-            <EmptyState icon="key-round" title="No secrets yet">
-              Begin with “New secret”, and give it to the system that sends events.
-            </EmptyState>
-          ) : (
-            <Rows label="Secrets for events">
-              {integrationSecrets.map((secret) => (
-                <SecretRow key={secret.secretId} workspaceId={workspaceId} secret={secret} />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the secrets"
+        query={query}
+        label="Secrets for events"
+        items={({ integrationSecrets }) => integrationSecrets}
+        empty={
+          <EmptyState icon="key-round" title="No secrets yet">
+            Begin with “New secret”, and give it to the system that sends events.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(secret) => <SecretRow key={secret.secretId} workspaceId={workspaceId} secret={secret} />}
+      </RecordRows>
     </Section>
   );
 }
@@ -83,16 +81,8 @@ function SecretRow({ workspaceId, secret }: { workspaceId: string; secret: Integ
     <Row
       title={name}
       facts={[
-        <>
-          made <RelativeTime at={secret.createdAt} />
-        </>,
-        secret.lastUsedAt === null ? (
-          'never used'
-        ) : (
-          <>
-            used <RelativeTime at={secret.lastUsedAt} />
-          </>
-        ),
+        <Moment key="made" word="made" at={secret.createdAt} />,
+        <Moment key="used" word="used" at={secret.lastUsedAt} never="never used" />,
       ]}
       action={
         <ConfirmButton
@@ -127,13 +117,12 @@ function SecretForm({ workspaceId, onCancel, onDone }: SecretFormProps) {
   const fields = useFormFields({
     initial: { name: '' },
     check: ({ name }) => foundFaults({ name: findEmptyFault(name, 'the name of the system') }),
-    failure: mint.error,
+    act: mint,
     send: (values) => mint.mutate(values),
   });
   return (
     <Sheet>
-      <form {...fields.form} className="grid gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Create secret" onCancel={onCancel}>
         <TextField
           label="System"
           hint="The system that uses it, such as tracker."
@@ -141,13 +130,7 @@ function SecretForm({ workspaceId, onCancel, onDone }: SecretFormProps) {
           autoComplete="off"
           {...fields.bind('name')}
         />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={mint.isPending}>
-            Create secret
-          </Button>
-          <Button onClick={onCancel}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

@@ -8,11 +8,11 @@ import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { ConfirmButton } from '../form/confirm-button.tsx';
 import { PasswordField, TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { findEmptyFault, foundFaults, useFormFields } from '../form/form-fields.ts';
 import { EmptyState } from '../status/empty-state.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { SelectInput } from './controls.tsx';
-import { Records, Row, Rows, Section, Sheet } from './section.tsx';
+import { RecordRows, Row, Section, Sheet } from './section.tsx';
 
 /** The mail accounts from which live threads are read. */
 export function MailAccounts({ workspaceId }: { workspaceId: string }) {
@@ -31,22 +31,22 @@ export function MailAccounts({ workspaceId }: { workspaceId: string }) {
       }
     >
       {isAdding && <AccountForm workspaceId={workspaceId} onClose={() => setAdding(false)} />}
-      <Records what="the mail accounts" query={query}>
-        {({ accounts }) =>
-          accounts.length === 0 ? (
-            <EmptyState icon="inbox" title="No mail accounts yet">
-              Begin with “Add an account”: an IMAP server, and a password made for this purpose. The
-              hub only reads, and stores the password encrypted.
-            </EmptyState>
-          ) : (
-            <Rows label="Mail accounts">
-              {accounts.map((account) => (
-                <AccountRow key={account.accountId} workspaceId={workspaceId} account={account} />
-              ))}
-            </Rows>
-          )
+      <RecordRows
+        what="the mail accounts"
+        query={query}
+        label="Mail accounts"
+        items={({ accounts }) => accounts}
+        empty={
+          <EmptyState icon="inbox" title="No mail accounts yet">
+            Begin with “Add an account”: an IMAP server, and a password made for this purpose. The
+            hub only reads, and stores the password encrypted.
+          </EmptyState>
         }
-      </Records>
+      >
+        {(account) => (
+          <AccountRow key={account.accountId} workspaceId={workspaceId} account={account} />
+        )}
+      </RecordRows>
     </Section>
   );
 }
@@ -109,13 +109,12 @@ function AccountForm({ workspaceId, onClose }: { workspaceId: string; onClose: (
         userName: findEmptyFault(userName, 'the user name'),
         secret: findEmptyFault(secret, 'the password'),
       }),
-    failure: add.error,
+    act: add,
     send: (values) => add.mutate(values),
   });
   return (
     <Sheet>
-      <form {...fields.form} className="grid gap-4 sm:max-w-md">
-        {fields.failure && <ErrorNotice error={fields.failure} />}
+      <FieldsForm fields={fields} submit="Add the account" onCancel={onClose}>
         <TextField label="Account name" maxLength={100} {...fields.bind('name')} />
         <TextField label="IMAP server" autoComplete="off" {...fields.bind('host')} />
         <SelectInput label="Encryption" options={tlsModes} {...fields.bind('tls')} />
@@ -126,13 +125,7 @@ function AccountForm({ workspaceId, onClose }: { workspaceId: string; onClose: (
           autoComplete="off"
           {...fields.bind('secret')}
         />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={add.isPending}>
-            Add the account
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </FieldsForm>
     </Sheet>
   );
 }

@@ -6,8 +6,8 @@ import { plainText } from '../../format/text.ts';
 import { showToast } from '../dialog/toast.ts';
 import { Button } from '../form/button.tsx';
 import { TextField } from '../form/field.tsx';
+import { FieldsForm } from '../form/fields-form.tsx';
 import { foundFaults, useFormFields } from '../form/form-fields.ts';
-import { ErrorNotice } from '../status/error-notice.tsx';
 import { Section, Sheet } from './section.tsx';
 
 interface QuietHoursProps {
@@ -31,7 +31,7 @@ export function QuietHoursSection({ workspaceId, quietHours }: QuietHoursProps) 
     initial: { from: quietHours?.from ?? '22:00', until: quietHours?.until ?? '07:00' },
     check: ({ from, until }) =>
       foundFaults({ until: from === until ? 'Enter another time than the first.' : undefined }),
-    failure: set.error,
+    act: set,
     send: ({ from, until }) => set.mutate({ from, until, timeZone }),
     takesFocus: false,
   });
@@ -41,8 +41,18 @@ export function QuietHoursSection({ workspaceId, quietHours }: QuietHoursProps) 
       description="During quiet hours you are told only of approvals and of questions with a deadline before they end, in all your workspaces. The rest is sent afterwards, unless it has been answered."
     >
       <Sheet>
-        <form {...fields.form} className="grid gap-4 sm:max-w-md">
-          {fields.failure && <ErrorNotice error={fields.failure} />}
+        <FieldsForm
+          fields={fields}
+          submit="Save the quiet hours"
+          look="plain"
+          other={
+            quietHours !== null && (
+              <Button busy={set.isPending} onClick={() => set.mutate(null)}>
+                End them
+              </Button>
+            )
+          }
+        >
           <div className="grid grid-cols-2 gap-4">
             <TextField label="From" type="time" {...fields.bind('from')} />
             <TextField label="Until" type="time" {...fields.bind('until')} />
@@ -52,17 +62,7 @@ export function QuietHoursSection({ workspaceId, quietHours }: QuietHoursProps) 
               ? `None now. They are saved in the time zone of this browser, ${plainText(timeZone)}.`
               : `From ${quietHours.from} until ${quietHours.until}, ${plainText(quietHours.timeZone)}.`}
           </p>
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" busy={set.isPending}>
-              Save the quiet hours
-            </Button>
-            {quietHours !== null && (
-              <Button busy={set.isPending} onClick={() => set.mutate(null)}>
-                End them
-              </Button>
-            )}
-          </div>
-        </form>
+        </FieldsForm>
       </Sheet>
     </Section>
   );

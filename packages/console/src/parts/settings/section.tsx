@@ -1,7 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button } from '../form/button.tsx';
-import { ErrorNotice } from '../status/error-notice.tsx';
+import { ReadFailure } from '../status/read-failure.tsx';
 import { SkeletonRows } from '../status/skeleton.tsx';
 
 interface SectionProps {
@@ -43,15 +42,31 @@ interface RecordsProps<Data> {
 /** A list that is read: rows of true height while it is, and its failure in its place. */
 export function Records<Data>({ what, query, children }: RecordsProps<Data>) {
   if (query.isPending) return <SkeletonRows what={what} rows={3} />;
-  if (query.data === undefined) {
-    const again = (
-      <Button busy={query.isFetching} onClick={() => query.refetch()}>
-        Try again
-      </Button>
-    );
-    return <ErrorNotice error={query.error} action={again} />;
-  }
+  if (query.data === undefined) return <ReadFailure read={query} />;
   return children(query.data);
+}
+
+interface RecordRowsProps<Data, Item> extends Omit<RecordsProps<Data>, 'children'> {
+  label: string;
+  items: (data: Data) => readonly Item[];
+  /** In place of a list without rows. */
+  empty?: ReactNode;
+  /** A `Row` with a key. */
+  children: (item: Item) => ReactNode;
+}
+
+/** A list that is read whole, a row for each of its records. */
+export function RecordRows<Data, Item>(props: RecordRowsProps<Data, Item>) {
+  const { what, query, label, items, empty, children } = props;
+  return (
+    <Records what={what} query={query}>
+      {(data) => {
+        const rows = items(data);
+        if (rows.length === 0 && empty !== undefined) return empty;
+        return <Rows label={label}>{rows.map(children)}</Rows>;
+      }}
+    </Records>
+  );
 }
 
 /** The rows of a settings list. */

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { getRouteApi } from '@tanstack/react-router';
 import { type UploadSummary, uploadsQuery, uploadUsageQuery } from '../../api/data-queries.ts';
 import { callHub } from '../../api/hub-call.ts';
-import { saveUpload } from '../../api/save-upload.ts';
+import { saveUpload } from '../../api/save-file.ts';
 import { formatBytes } from '../../format/bytes.ts';
 import { plainText } from '../../format/text.ts';
 import { showToast } from '../dialog/toast.ts';

@@ -37,3 +37,13 @@ export function RelativeTime({ at, className }: { at: string; className?: string
     </time>
   );
 }
+
+/** A moment after a word, such as `used 3 min ago`; without one, the words for that. */
+export function Moment({ word, at, never }: { word: string; at: string | null; never?: string }) {
+  if (at === null) return never;
+  return (
+    <>
+      {word} <RelativeTime at={at} />
+    </>
+  );
+}

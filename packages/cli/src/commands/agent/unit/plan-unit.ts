@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CliError } from '../../../cli-error.ts';
-import { addJsonOption } from '../../../command-module.ts';
 import { findLauncher } from '../../../command-name.ts';
 import { exitCodes } from '../../../exit-codes.ts';
 import { readLogins } from '../../../hub/credentials.ts';
@@ -15,10 +14,9 @@ export interface ServiceOptions {
   json?: true;
 }
 
-/** Adds the options of all commands about the service. */
-export function addServiceOptions(program: Command): void {
+/** Adds the option of all commands about the service. */
+export function addServiceOption(program: Command): void {
   program.option('--service <name>', 'the name of the service', 'signalbox-agent');
-  addJsonOption(program);
 }
 
 /** @throws {CliError} USAGE */
