@@ -67,7 +67,8 @@ function createHeartbeat(client: HubClient, reports: Reports): HubClient['agents
     const answer = await reports.send(client.agents.heartbeat, body, options, {
       ...{ waitMs, agentId: null, outputBytes: 0 },
       join(report) {
-        report.heartbeat = heartbeat;
+        // Fields that are undefined are not sent.
+        report.heartbeat = heartbeat as Report['heartbeat'];
         return ({ heartbeat: beat, commands }) => {
           if (beat === undefined) throw new TypeError('a report has an answer to its heartbeat');
           return { ok: true as const, ...beat, commands };
