@@ -15,6 +15,7 @@ const STATEMENTS_MAX = 1_000;
 /** A prepared statement and the form of its rows. */
 interface Prepared {
   statement: StatementSync;
+  returnsRows: boolean;
   /** An object with every column of the rows, in their order; null until the first row. */
   shape: Readonly<Record<string, null>> | null;
   columns: readonly string[];
@@ -35,8 +36,6 @@ export class Connection implements Reader {
   readonly kept: KeptRows | null;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  /** Those that write; null: it returns rows. */
-  readonly #writes = new Map<string, StatementSync | null>();
 
   constructor(path: string, options: ConnectionOptions) {
     this.kept =
@@ -102,23 +101,11 @@ export class Connection implements Reader {
 
   /** Runs a statement that writes. */
   write(text: string, values: readonly SqlValue[], about?: TextWrite | RowWrite): Written {
-    let statement = this.#writes.get(text);
-    if (statement === undefined) {
-      statement = this.#keep(text, this.#writes, this.#prepareWrite(text));
-    }
+    const { statement, returnsRows } = this.#prepare(text);
     this.kept?.noteWrite(about);
-    if (statement !== null) return { changes: Number(statement.run(...values).changes), rows: [] };
+    if (!returnsRows) return { changes: Number(statement.run(...values).changes), rows: [] };
     const rows = this.#all<object>(text, values);
     return { changes: rows.length, rows };
-  }
-
-  #prepareWrite(text: string): StatementSync | null {
-    const statement = this.#db.prepare(text);
-    if (statement.columns().length > 0) return null;
-    // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
-    // are too large for a number, and reading one would throw after the statement has run.
-    statement.setReadBigInts(true);
-    return statement;
   }
 
   /** Runs a statement of transactions, such as COMMIT. */
@@ -154,7 +141,6 @@ export class Connection implements Reader {
 
   close(): void {
     this.#statements.clear();
-    this.#writes.clear();
     this.#db.close();
   }
 
@@ -162,14 +148,15 @@ export class Connection implements Reader {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
-    statement.setReturnArrays(true);
-    return this.#keep(sql, this.#statements, { statement, shape: null, columns: [] });
-  }
-
-  #keep<T>(sql: string, statements: Map<string, T>, made: T): T {
-    if (statements.size >= STATEMENTS_MAX) statements.clear();
-    statements.set(sql, made);
-    return made;
+    const returnsRows = statement.columns().length > 0;
+    if (returnsRows) statement.setReturnArrays(true);
+    // With the changes, node:sqlite reads the connection's last row id. Those of full-text search
+    // are too large for a number, and reading one would throw after the statement has run.
+    else statement.setReadBigInts(true);
+    const prepared: Prepared = { statement, returnsRows, shape: null, columns: [] };
+    if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 
