@@ -33,6 +33,7 @@ export function makePlace(folder: string, port: number): Place {
   makeStandIn(bin, 'claude', 'claude-success.jsonl');
   makeStandIn(bin, 'codex', 'codex-success.jsonl');
   const prefix = join(folder, 'npm');
+  const { NODE_OPTIONS, NODE_COMPILE_CACHE } = process.env;
   const env = {
     HOME: home,
     // The project's own Node first, as `npm` has it in a script. A login shell adds ~/.local/bin.
@@ -46,6 +47,9 @@ export function makePlace(folder: string, port: number): Place {
     npm_config_prefix: prefix,
     npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? home, '.npm'),
     npm_config_loglevel: 'error',
+    // Both make commands start faster.
+    ...(NODE_OPTIONS && { NODE_OPTIONS }),
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
     SVC_PORT: String(port),
     SVC_DATA_DIR: join(folder, 'data'),
     SIGNALBOX_URL: `http://127.0.0.1:${port}`,
