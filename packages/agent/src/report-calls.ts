@@ -68,7 +68,7 @@ function createHeartbeat(client: HubClient, reports: Reports): HubClient['agents
       ...{ waitMs, agentId: null, outputBytes: 0 },
       join(report) {
         // Fields that are undefined are not sent.
-        report.heartbeat = heartbeat as Report['heartbeat'];
+        report.heartbeat = heartbeat as NonNullable<Report['heartbeat']>;
         return ({ heartbeat: beat, commands }) => {
           if (beat === undefined) throw new TypeError('a report has an answer to its heartbeat');
           return { ok: true as const, ...beat, commands };
