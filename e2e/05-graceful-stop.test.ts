@@ -56,7 +56,9 @@ test('SIGTERM under load cuts off no request and loses no acknowledged job', asy
 
   async function registerAgent(number: number): Promise<string> {
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: `agent ${number}`, machineFingerprint: `machine-${number}` },
+      workspaceId,
+      displayName: `agent ${number}`,
+      machineFingerprint: `machine-${number}`,
       capabilities: { canWrite: true, reposAllowed: [quiet.repoId] },
     });
     return agentId;
@@ -106,7 +108,8 @@ async function listJobIds(client: Client, workspaceId: string): Promise<Set<stri
   let cursor: string | undefined;
   do {
     const page = await client.jobs.list({
-      ...{ workspaceId, limit: 200 },
+      workspaceId,
+      limit: 200,
       ...(cursor === undefined ? {} : { cursor }),
     });
     for (const { jobId } of page.jobs) jobIds.add(jobId);

@@ -67,8 +67,12 @@ describe('a client that follows only the specification, in development mode', ()
 
   it('enqueues a job and claims it', async () => {
     ({ jobId } = (await call('v1/jobs/enqueue', {
-      ...{ workspaceId, repoId, kind: 'work', role: 'implementer' },
-      ...{ prompt: 'Add a health check.', priority: 0 },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      role: 'implementer',
+      prompt: 'Add a health check.',
+      priority: 0,
     })) as never);
     const pending = await call('v1/jobs/list', { workspaceId, status: 'pending' });
     assert.deepEqual(idsOf(pending), [jobId]);
@@ -82,7 +86,9 @@ describe('a client that follows only the specification, in development mode', ()
     const held = { workspaceId, jobId, agentId };
     await call('v1/jobs/heartbeat', { ...held, leaseMs: 600_000, message: 'half-way' });
     await call('v1/jobs/complete', {
-      ...{ ...held, outcome: 'done', message: 'Added it.' },
+      ...held,
+      outcome: 'done',
+      message: 'Added it.',
       evidence: { commitSha: 'c0ffee'.repeat(6).padEnd(40, '0'), changedFiles: ['src/health.ts'] },
     });
     const finished = await call('v1/jobs/list', { workspaceId, status: 'done' });

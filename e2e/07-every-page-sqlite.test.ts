@@ -224,8 +224,11 @@ describe('every page, at every size and in every color scheme', { skip: browserM
     devicePath = asked.approvalUrl.slice(hub.baseUrl.length);
     const { client_id: clientId } = await registerAssistant(hub.baseUrl);
     const assistantPath = `/allow-assistant#${new URLSearchParams({
-      ...{ response_type: 'code', client_id: clientId, redirect_uri: assistantUri },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: assistantUri,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
       resource: `${hub.baseUrl}/mcp`,
     })}`;
     await show([

@@ -50,7 +50,9 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     const { workspaceId } = person;
     const machine = { displayName: 'build-7', machineFingerprint: 'build-7' };
     const { agentId } = await clientOf().agents.heartbeat({
-      ...{ workspaceId, ...machine, capabilities: { canWrite: true, reposAllowed: [repoId] } },
+      workspaceId,
+      ...machine,
+      capabilities: { canWrite: true, reposAllowed: [repoId] },
     });
     const { jobId } = await enqueue(prompt);
     let heldJobId: string | null = null;
@@ -64,9 +66,13 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
       jobId,
       append: (...lines: string[]) =>
         clientOf().jobEvents.append({
-          ...{ workspaceId, jobId, agentId },
+          workspaceId,
+          jobId,
+          agentId,
           entries: lines.map((line) => ({
-            ...{ logSeq: ++logSeq, message: `${line}\n`, stream: 'stdout' as const },
+            logSeq: ++logSeq,
+            message: `${line}\n`,
+            stream: 'stdout' as const,
           })),
         }),
     };
@@ -122,7 +128,10 @@ describe('pages that learn of changes from the stream', { skip: browserMissing }
     const session = await visit.context.newCDPSession(page);
     // Sets navigator.onLine and sends the event, as a lost network does; requests still work.
     await session.send('Network.overrideNetworkState', {
-      ...{ offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 },
+      offline: true,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
     });
     assert.equal(await page.evaluate('navigator.onLine'), false);
     await enqueue('Enqueued without the internet.');

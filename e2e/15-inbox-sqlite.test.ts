@@ -75,14 +75,19 @@ describe('the inbox, where people answer the questions of agents', {
   const inbox = `/w/${owner.workspaceSlug}/inbox`;
   const pathOf = (uncertaintyId: string) => `${inbox}/${uncertaintyId}`;
 
+  async function dismiss(uncertaintyId: string): Promise<void> {
+    const answer = { mode: 'dismissed', value: '', confidence: 1 } as const;
+    const { workspaceId } = person;
+    await client.uncertainties.addResolution({ workspaceId, uncertaintyId, ...answer });
+  }
+
   /** A question that no job waits for. */
   async function ask(draft: Draft = {}): Promise<string> {
-    const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: person.workspaceId, runId, prompt: 'Which colour?', kind: 'choice' },
-      ...{ confidence: 0.2, options: [{ value: 'blue' }, { value: 'red' }] },
-      ...draft,
-    });
-    return uncertaintyId;
+    const { workspaceId } = person;
+    const options = [{ value: 'blue' }, { value: 'red' }];
+    const question = { prompt: 'Which colour?', kind: 'choice', options, ...draft } as const;
+    const asked = { workspaceId, runId, confidence: 0.2, ...question };
+    return (await client.uncertainties.createWithAutoPromotion(asked)).uncertaintyId;
   }
 
   async function read(uncertaintyId: string): Promise<Uncertainty> {
@@ -246,10 +251,7 @@ describe('the inbox, where people answer the questions of agents', {
       assert.equal(await card.locator('a[href*="evil"], img').count(), 0, 'nothing is active');
       assert.equal(await radio(page, /Keep it/).isChecked(), true, 'the recommended one is picked');
     });
-    await client.uncertainties.addResolution({
-      ...{ workspaceId: person.workspaceId, uncertaintyId, mode: 'dismissed' },
-      ...{ value: '', confidence: 1 },
-    });
+    await dismiss(uncertaintyId);
   });
 
   it('has room for many questions, with the nearest deadline first', async () => {
@@ -281,10 +283,7 @@ describe('the inbox, where people answer the questions of agents', {
       assert.match(headers.get('content-type') ?? '', /^image\/svg/);
     });
     for (const uncertaintyId of ids.slice(1)) {
-      await client.uncertainties.addResolution({
-        ...{ workspaceId: person.workspaceId, uncertaintyId, mode: 'dismissed' },
-        ...{ value: '', confidence: 1 },
-      });
+      await dismiss(uncertaintyId);
     }
     const page = await visit(person);
     await page.goto(`${inbox}?show=answered`);

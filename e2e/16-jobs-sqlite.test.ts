@@ -60,7 +60,9 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     repoId = await repository('acme/api', 'a1'.repeat(32));
     otherRepoId = await repository('acme/website', 'b2'.repeat(32));
     ({ agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: { canWrite: true, reposAllowed: [repoId] },
     }));
     for (const outcome of ['done', 'failed', 'blocked', 'running'] as const) {
@@ -237,8 +239,18 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     const { maxAttempts, dependsOn, concurrencyKey, budget, runId } = job;
     const delayMs = Date.parse(job.availableAt) - Date.parse(job.createdAt);
     return {
-      ...{ repoId, kind, role, prompt, requirements, priority, maxAttempts, dependsOn },
-      ...{ concurrencyKey, budget, runId, delayMs },
+      repoId,
+      kind,
+      role,
+      prompt,
+      requirements,
+      priority,
+      maxAttempts,
+      dependsOn,
+      concurrencyKey,
+      budget,
+      runId,
+      delayMs,
     };
   };
   const newest = async () => {
@@ -248,7 +260,11 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
 
   it('enqueues once however often it is pressed, and the shown commands make the same job', async () => {
     const { runId } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'billing', status: 'in_progress', title: 'Billing' },
+      workspaceId,
+      repoId,
+      runRef: 'billing',
+      status: 'in_progress',
+      title: 'Billing',
     });
     const { jobs: before } = await client.jobs.list({ workspaceId, limit: 200 });
     await page.reload();
@@ -379,7 +395,9 @@ describe('the list of jobs and the form of a new one', { skip: browserMissing },
     const config = await configOf(dataDir);
     const guest = { email: 'vera@jobs.example', name: 'Vera', password: 'cobalt meadow anvil 13' };
     const { invitationUrl } = await inviteMemberByAdmin(config, {
-      ...{ workspaceSlug: owner.workspaceSlug, email: guest.email, role: 'viewer' },
+      workspaceSlug: owner.workspaceSlug,
+      email: guest.email,
+      role: 'viewer',
     });
     const linkToken = invitationUrl.split('#token=')[1];
     const { cookie } = await callConsole(hub.baseUrl, 'invitations/accept', {

@@ -44,10 +44,14 @@ describe('the page of a job', { skip: browserMissing }, () => {
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { workspaceId } = person;
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'c3'.repeat(32), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'c3'.repeat(32),
+      label: 'acme/api',
     });
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: { canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 50 },
     });
     place = { workspaceId, repoId, agentId };
@@ -263,7 +267,9 @@ describe('the page of a job', { skip: browserMissing }, () => {
       'cleaning up\n'.repeat(60),
     );
     await client.jobs.complete({
-      ...{ ...place, jobId: job.jobId, outcome: 'failed' },
+      ...place,
+      jobId: job.jobId,
+      outcome: 'failed',
       message: `Error: expected 3, got 4\n${'    at a place in the code\n'.repeat(25)}`,
       outcomeReason: { category: 'tool', code: 'exit_1', summary: 'Error: expected 3, got 4' },
     });
@@ -320,7 +326,11 @@ describe('the page of a job', { skip: browserMissing }, () => {
     await client.jobs.takeMessages({ ...take, delivered: [2] });
     await page.getByText(/· delivered/).waitFor();
     await client.jobs.complete({
-      ...{ workspaceId, agentId, jobId, outcome: 'done', message: 'Added.' },
+      workspaceId,
+      agentId,
+      jobId,
+      outcome: 'done',
+      message: 'Added.',
       messagesDelivered: [2],
     });
     await page.getByRole('link', { name: 'in the next round' }).click();
@@ -350,10 +360,17 @@ describe('the page of a job', { skip: browserMissing }, () => {
     const run = { runRef: 'schema', status: 'in_progress' };
     const { runId } = await client.runs.upsertV1({ workspaceId, repoId, ...run });
     await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, jobId: job.jobId, kind: 'approval' },
+      workspaceId,
+      runId,
+      jobId: job.jobId,
+      kind: 'approval',
       prompt: 'Which schema is it to be?',
-      ...{ confidence: 0.2, impact: 'high', reversibility: 'hard', autoPromoteThreshold: 0.7 },
-      ...{ assumedValue: 'billing', assumedReasoning: 'It exists.' },
+      confidence: 0.2,
+      impact: 'high',
+      reversibility: 'hard',
+      autoPromoteThreshold: 0.7,
+      assumedValue: 'billing',
+      assumedReasoning: 'It exists.',
     });
     await client.jobs.complete({
       ...place,
@@ -373,13 +390,17 @@ describe('the page of a job', { skip: browserMissing }, () => {
   it('shows the Markdown of an agent and runs nothing in it', async () => {
     const job = await startJob('Add a health check to the API.');
     await client.jobs.complete({
-      ...{ ...place, jobId: job.jobId, outcome: 'done', message: hostileMarkdown },
+      ...place,
+      jobId: job.jobId,
+      outcome: 'done',
+      message: hostileMarkdown,
       evidence: {
         commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
         changedFiles: ['src/health.ts', 'src/routes.ts', 'README.md'],
         // Further fields are kept and shown; the type of a request does not list them.
-        ...{ branch: 'signalbox/job-1', verdict: 'gaps' },
-        ...{ checks: [{ name: 'npm test', exitCode: 0, durationMs: 4_200 }] },
+        branch: 'signalbox/job-1',
+        verdict: 'gaps',
+        checks: [{ name: 'npm test', exitCode: 0, durationMs: 4_200 }],
       },
       usage: { costUsd: 0.84 },
     });

@@ -201,19 +201,31 @@ describe('agents, repositories and runs at the console, with a real agent', {
   it('shows a run with its milestones and the children of its jobs as a graph', async () => {
     const run = { workspaceId, repoId: repoIds.web ?? '', runRef: 'health-check' };
     const { runId } = await client.runs.upsertV1({
-      ...{ ...run, status: 'in_progress', currentMilestone: 'planning' },
-      ...{ title: 'Health check', goal: 'The API answers GET /health within 50 ms.' },
+      ...run,
+      status: 'in_progress',
+      currentMilestone: 'planning',
+      title: 'Health check',
+      goal: 'The API answers GET /health within 50 ms.',
     });
     await client.runs.upsertV2({
-      ...{ workspaceId, runId, status: 'in_progress' },
+      workspaceId,
+      runId,
+      status: 'in_progress',
       currentMilestone: 'implementation',
     });
     const first = await client.jobs.enqueue({
-      ...{ workspaceId, repoId: run.repoId, runId, kind: 'work' },
+      workspaceId,
+      repoId: run.repoId,
+      runId,
+      kind: 'work',
       prompt: 'plan the health check',
     });
     await client.jobs.enqueue({
-      ...{ workspaceId, repoId: run.repoId, runId, kind: 'work', prompt: 'quick: document it' },
+      workspaceId,
+      repoId: run.repoId,
+      runId,
+      kind: 'work',
+      prompt: 'quick: document it',
       dependsOn: [first.jobId],
     });
     await page.goto(address('runs'));
@@ -245,7 +257,9 @@ describe('agents, repositories and runs at the console, with a real agent', {
 
   it('shows a viewer the controls with the reason why they do nothing', async () => {
     const { invitationUrl } = await inviteMemberByAdmin(await configOf(dataDir), {
-      ...{ workspaceSlug: owner.workspaceSlug, email: 'vera@fleet.example', role: 'viewer' },
+      workspaceSlug: owner.workspaceSlug,
+      email: 'vera@fleet.example',
+      role: 'viewer',
     });
     const accepted = await callConsole(hub.baseUrl, 'invitations/accept', {
       linkToken: invitationUrl.split('#token=')[1],

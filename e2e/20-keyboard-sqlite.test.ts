@@ -33,13 +33,19 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
   /** Two questions, two queued jobs, and a job with output. */
   async function makeSamples(client: Client, workspaceId: string): Promise<void> {
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'acme/api',
     });
     const run = { workspaceId, repoId, runRef: 'keys', status: 'in_progress' };
     const { runId } = await client.runs.upsertV1({ ...run, title: 'Keys' });
     for (const prompt of ['Which size is it to be?', 'Which colour is it to be?']) {
       await client.uncertainties.createWithAutoPromotion({
-        ...{ workspaceId, runId, prompt, kind: 'choice', confidence: 0.2 },
+        workspaceId,
+        runId,
+        prompt,
+        kind: 'choice',
+        confidence: 0.2,
         options: [{ value: 'first' }, { value: 'second' }],
       });
     }
@@ -47,13 +53,18 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
       client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt });
     const { jobId } = await enqueue('Print a needle.');
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: { canWrite: true, reposAllowed: [repoId] },
     });
     await client.jobs.claimNext({ workspaceId, agentId, leaseMs: 600_000 });
     const message = `${'hay\n'.repeat(300)}a needle\n${'hay\n'.repeat(300)}`;
     await client.jobEvents.append({
-      ...{ workspaceId, jobId, agentId, entries: [{ logSeq: 1, message, stream: 'stdout' }] },
+      workspaceId,
+      jobId,
+      agentId,
+      entries: [{ logSeq: 1, message, stream: 'stdout' }],
     });
     await client.jobs.complete({ workspaceId, jobId, agentId, outcome: 'done' });
     for (const prompt of ['Sweep the first floor.', 'Sweep the second floor.', 'Paint a wall.']) {

@@ -29,7 +29,9 @@ const asksToRun = {
   }),
 } as const satisfies Record<string, Turn>;
 const asksPerson = use({
-  ...{ tool: 'native', namespace: 'mcp__signalbox', name: 'ask_person' },
+  tool: 'native',
+  namespace: 'mcp__signalbox',
+  name: 'ask_person',
   input: { question: 'Which port?', options: ['8080', '9443'] },
 });
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };

@@ -48,11 +48,17 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
     ({ repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'c3'.repeat(32), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'c3'.repeat(32),
+      label: 'acme/api',
     }));
     const upserted = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'health-2026', status: 'in_progress' },
-      ...{ title: 'Health check', currentMilestone: 'implementation' },
+      workspaceId,
+      repoId,
+      runRef: 'health-2026',
+      status: 'in_progress',
+      title: 'Health check',
+      currentMilestone: 'implementation',
     });
     runId = upserted.runId;
     await beatAll();
@@ -84,7 +90,9 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
 
   async function beat(displayName: string, capabilities: object): Promise<string> {
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName, machineFingerprint: displayName },
+      workspaceId,
+      displayName,
+      machineFingerprint: displayName,
       capabilities: { canWrite: true, reposAllowed: [repoId], ...capabilities },
     });
     return agentId;
@@ -99,27 +107,36 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     jobs.done = await enqueue('Add GET /health');
     const { claimGeneration = 1 } = await client.jobs.claimNext({ workspaceId, agentId });
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, prompt: 'Which port?', kind: 'choice', confidence: 0.2 },
+      workspaceId,
+      runId,
+      prompt: 'Which port?',
+      kind: 'choice',
+      confidence: 0.2,
     });
     const answer = { uncertaintyId, mode: 'answered', value: '8080', confidence: 1 };
     const path = 'uncertainties/add-resolution';
     await callConsole(hub.baseUrl, path, { workspaceId, ...answer }, person.cookie);
+    // Fields that the agent adds; the type of a request does not list them.
+    const added = {
+      branch: 'signalbox/job-1',
+      secretsIn: ['.env.test'],
+      executor: { name: 'claude', denied: ['Bash: npm run deploy', 'Bash: curl example.org'] },
+      reported: [{ check: 'Page load', outcome: 'passed', detail: '1.2 s on a phone' }],
+      attachments: [await upload('health.txt', { jobId: jobs.done, agentId, claimGeneration })],
+    };
     await client.jobs.complete({
-      ...{ workspaceId, jobId: jobs.done, agentId, claimGeneration },
-      ...{ outcome: 'done', message: 'Added GET /health, with a test.' },
+      workspaceId,
+      jobId: jobs.done,
+      agentId,
+      claimGeneration,
+      outcome: 'done',
+      message: 'Added GET /health, with a test.',
       evidence: {
         commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
         changedFiles: ['src/health.ts', 'test/health.test.ts'],
         verdict: 'gaps',
         gaps: ['Not pushed: the clone has no remote origin.'],
-        // Fields that the agent adds; the type of a request does not list them.
-        ...{
-          branch: 'signalbox/job-1',
-          secretsIn: ['.env.test'],
-          executor: { name: 'claude', denied: ['Bash: npm run deploy', 'Bash: curl example.org'] },
-          reported: [{ check: 'Page load', outcome: 'passed', detail: '1.2 s on a phone' }],
-          attachments: [await upload('health.txt', { jobId: jobs.done, agentId, claimGeneration })],
-        },
+        ...added,
       },
       usage: { inputTokens: 48_211, cachedInputTokens: 40_000, outputTokens: 3_120, costUsd: 0.41 },
     });
@@ -134,7 +151,11 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
     job: { jobId: string; agentId: string; claimGeneration: number },
   ) {
     const { uploadId, uploadUrl } = await client.uploads.create({
-      ...{ workspaceId, job, fileName, contentType: 'text/plain', sizeBytes: attached.length },
+      workspaceId,
+      job,
+      fileName,
+      contentType: 'text/plain',
+      sizeBytes: attached.length,
       sha256: createHash('sha256').update(attached).digest('hex'),
     });
     const stored = await fetch(uploadUrl, { method: 'PUT', body: attached });
@@ -205,12 +226,19 @@ describe('the console shows what the hub knows', { skip: browserMissing }, () =>
 
   it('lists the questions of all runs, the oldest first, and its count is that of the badge', async () => {
     const { runId: other } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'search-2026', title: 'Search', status: 'in_progress' },
+      workspaceId,
+      repoId,
+      runRef: 'search-2026',
+      title: 'Search',
+      status: 'in_progress',
     });
     for (let at = 1; at <= 8; at++) {
       await client.uncertainties.createWithAutoPromotion({
-        ...{ workspaceId, runId: at % 2 === 0 ? runId : other, prompt: `Question ${at}?` },
-        ...{ kind: 'choice', confidence: 0.2 },
+        workspaceId,
+        runId: at % 2 === 0 ? runId : other,
+        prompt: `Question ${at}?`,
+        kind: 'choice',
+        confidence: 0.2,
       });
     }
     await page.goto(address('inbox'));

@@ -28,14 +28,19 @@ describe('the tool calls of a running job', { skip: browserMissing }, () => {
     const { workspaceId } = person;
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(await configOf(dataDir), {
-      ...{ workspaceSlug, name: 'calls' },
+      workspaceSlug,
+      name: 'calls',
     });
     const client = createClient({ baseUrl: hub.baseUrl, token });
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'c3'.repeat(32), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'c3'.repeat(32),
+      label: 'acme/api',
     });
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: { canWrite: true, reposAllowed: [repoId] },
     });
     const prompt = 'Add a health check.';
@@ -54,7 +59,7 @@ describe('the tool calls of a running job', { skip: browserMissing }, () => {
     await append(output);
     await end('long', 'search', longTitle, { status: 'failed', exitCode: 2 });
     visit = await openVisit(browser, hub.baseUrl, {
-      ...{ viewport: { width: 360, height: 740 } },
+      viewport: { width: 360, height: 740 },
     });
     await lendSession(visit.context, person);
     page = await visit.context.newPage();

@@ -33,7 +33,8 @@ test('two hubs are upgraded one after the other under load: no error but 503, an
   const { baseUrl } = await startLoadBalancer(t, ports, READY);
   const answers = new Map<number, number>();
   const client = createClient({
-    ...{ baseUrl, token },
+    baseUrl,
+    token,
     // Enough to outlast the start of a hub on slow cores.
     maxAttempts: 30,
     fetch: async (input, init) => {

@@ -53,8 +53,13 @@ describe('triggers, events and connections, in a browser', { skip: browserMissin
       method: 'POST',
       headers: { 'content-type': 'application/json', [INTEGRATION_SECRET_HEADER]: secret },
       body: JSON.stringify({
-        ...{ workspaceId: ada.workspaceId, idempotencyKey: `event-${sent}`, source: 'tracker' },
-        ...{ type: 'issue.opened', title, content: 'Nothing to ask.', data: { number } },
+        workspaceId: ada.workspaceId,
+        idempotencyKey: `event-${sent}`,
+        source: 'tracker',
+        type: 'issue.opened',
+        title,
+        content: 'Nothing to ask.',
+        data: { number },
       }),
     });
     assert.equal(response.status, 200, await response.text());

@@ -38,7 +38,9 @@ describe('context and uploads, in a browser', { skip: browserMissing }, () => {
 
   async function upload(fileName: string, text: string, isSent = true): Promise<void> {
     const { uploadUrl } = await client.uploads.create({
-      ...{ workspaceId: ada.workspaceId, fileName, contentType: 'application/octet-stream' },
+      workspaceId: ada.workspaceId,
+      fileName,
+      contentType: 'application/octet-stream',
       sizeBytes: text.length,
     });
     if (!isSent) return;

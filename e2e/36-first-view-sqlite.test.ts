@@ -33,7 +33,11 @@ describe('the first view of a page', { skip: browserMissing }, () => {
     await client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt: 'The first job' });
     const { runId } = await client.runs.upsertV1({ workspaceId, repoId, ...run });
     await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, kind: 'missing_fact', confidence: 0.2, prompt: 'Which port?' },
+      workspaceId,
+      runId,
+      kind: 'missing_fact',
+      confidence: 0.2,
+      prompt: 'Which port?',
     });
   });
 

@@ -93,7 +93,10 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     place = { workspaceId, agentId };
     const prompt = 'Sum the orders.';
     ({ jobId: firstId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'work', prompt },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt,
     }));
     await complete(firstId);
     visit = await openVisit(browser, hub.baseUrl, desktop);
@@ -106,9 +109,13 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
 
   const beat = (changesOnRequest: string[]) =>
     client.agents.heartbeat({
-      ...{ workspaceId: ada.workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId: ada.workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: {
-        ...{ canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 5 },
+        canWrite: true,
+        reposAllowed: [repoId],
+        maxConcurrentJobs: 5,
         changesOnRequest,
       },
     });
@@ -126,7 +133,9 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     const upload = async (text: string) => {
       const { uploadId, uploadUrl } = await client.uploads.create({
         workspaceId: place.workspaceId,
-        ...{ fileName: 'job.patch', contentType: 'text/x-diff', sizeBytes: text.length },
+        fileName: 'job.patch',
+        contentType: 'text/x-diff',
+        sizeBytes: text.length,
         job: { jobId, agentId: place.agentId, claimGeneration },
       });
       assert.equal((await fetch(uploadUrl, { method: 'PUT', body: text })).status, 200);
@@ -134,13 +143,22 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     };
     const isLater = (claimed.job?.round ?? 1) > 1;
     const ofRound = isLater && {
-      ...{ roundBaseSha: roundSha, roundPatch: await upload(roundPatch) },
+      roundBaseSha: roundSha,
+      roundPatch: await upload(roundPatch),
     };
     const check = { name: 'lint', command: 'lint', durationMs: 9, exitCode: 1 };
     await client.jobs.complete({
-      ...{ ...place, jobId, claimGeneration, outcome: 'done', message: 'Summed.' },
+      ...place,
+      jobId,
+      claimGeneration,
+      outcome: 'done',
+      message: 'Summed.',
       evidence: {
-        ...{ baseSha, commitSha, branch, patch: await upload(patch), ...ofRound },
+        baseSha,
+        commitSha,
+        branch,
+        patch: await upload(patch),
+        ...ofRound,
         changedFiles: ['src/orders.ts', 'docs/orders.md', 'package-lock.json', 'docs/logo.png'],
         checks: [{ ...check, outcome: 'failed', output: 'src/orders.ts:5:3: no loops, please' }],
       },
@@ -317,7 +335,11 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     const { jobId } = await client.jobs.enqueue({ workspaceId, repoId, kind: 'work', prompt });
     const { claimGeneration = 0 } = await client.jobs.claimNext(place);
     await client.jobs.complete({
-      ...{ ...place, jobId, claimGeneration, outcome: 'done', message: 'Counted.' },
+      ...place,
+      jobId,
+      claimGeneration,
+      outcome: 'done',
+      message: 'Counted.',
       evidence: { baseSha, commitSha, branch, changedFiles: ['src/orders.ts', 'docs/orders.md'] },
     });
     await page.goto(pathOf(jobId));
@@ -343,8 +365,11 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Ask again' }).click();
     await phonePage.getByText('build-7 sends them in a moment.').waitFor();
     const { uploadId, uploadUrl } = await client.uploads.create({
-      ...{ workspaceId, fileName: 'job.patch', contentType: 'text/x-diff' },
-      ...{ sizeBytes: patch.length, job: { jobId, agentId } },
+      workspaceId,
+      fileName: 'job.patch',
+      contentType: 'text/x-diff',
+      sizeBytes: patch.length,
+      job: { jobId, agentId },
     });
     assert.equal((await fetch(uploadUrl, { method: 'PUT', body: patch })).status, 200);
     const shared = { uploadId, sizeBytes: patch.length };
@@ -359,20 +384,31 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
   it('has findings of a review on their lines, and one is sent as a comment', async () => {
     const { workspaceId } = place;
     const { jobId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'work', prompt: 'List the orders.' },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: 'List the orders.',
     });
     await complete(jobId);
     await page.goto(pathOf(jobId));
     await page.getByText('0 of 4 files viewed').waitFor();
     const { jobId: reviewId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'pr_review', prompt: 'Review it.', reviewsJobId: jobId },
+      workspaceId,
+      repoId,
+      kind: 'pr_review',
+      prompt: 'Review it.',
+      reviewsJobId: jobId,
     });
     const reviews = page.getByRole('list', { name: 'Reviews of this work' });
     await reviews.getByText('pending').waitFor();
     const { claimGeneration = 0 } = await client.jobs.claimNext(place);
     const finding = { file: 'src/orders.ts', severity: 'major' } as const;
     await client.jobs.complete({
-      ...{ ...place, jobId: reviewId, claimGeneration, outcome: 'done', message: 'Reviewed.' },
+      ...place,
+      jobId: reviewId,
+      claimGeneration,
+      outcome: 'done',
+      message: 'Reviewed.',
       evidence: {
         reviewedSha: 'e'.repeat(40),
         findings: [
@@ -410,7 +446,11 @@ describe('the review of a job, in a browser', { skip: browserMissing }, () => {
   it('compares the variants of a work, and one of them is chosen', async () => {
     const { workspaceId } = place;
     const { variantJobIds = [] } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'work', prompt: 'Sort the orders.', variants: [{}, {}] },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: 'Sort the orders.',
+      variants: [{}, {}],
     });
     const [one = '', other = ''] = variantJobIds;
     await complete(one);

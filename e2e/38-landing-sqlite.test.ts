@@ -42,9 +42,13 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     const remoteUrlHash = 'e6'.repeat(32);
     ({ repoId } = await client.repositories.upsert({ workspaceId, label: 'a/b', remoteUrlHash }));
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-8' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-8',
       capabilities: {
-        ...{ canWrite: true, reposAllowed: [repoId], maxConcurrentJobs: 5 },
+        canWrite: true,
+        reposAllowed: [repoId],
+        maxConcurrentJobs: 5,
         executionModes: ['cli', LANDING_MODE],
       },
     });
@@ -52,7 +56,9 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
     firstId = await enqueue('Sum the orders.');
     await finish(firstId, 1);
     const { comment } = await client.reviewComments.save({
-      ...{ workspaceId, jobId: firstId, text: 'Name the unit of the price.' },
+      workspaceId,
+      jobId: firstId,
+      text: 'Name the unit of the price.',
       place: { path: 'a.ts', side: 'result', startLine: 1, endLine: 1, lines: 'let sum = 0;' },
     });
     roundId = await continueWork(firstId, { commentIds: [comment.commentId] });
@@ -88,7 +94,10 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
   const finish = (jobId: string, round: number) =>
     end(jobId, {
       evidence: {
-        ...{ baseSha, commitSha: shaOf(round), branch, verdict: 'verified' },
+        baseSha,
+        commitSha: shaOf(round),
+        branch,
+        verdict: 'verified',
         changedFiles: ['a.ts'],
         checks: [{ name: 'lint', command: 'lint', durationMs: 9, exitCode: 0, outcome: 'passed' }],
       },
@@ -142,7 +151,8 @@ describe('approving and landing, in a browser', { skip: browserMissing }, () => 
 
   it('shows a failure with its conflicts, and continues the work to resolve them', async () => {
     await end(undefined, {
-      ...{ outcome: 'failed', message: 'It conflicts with main in a.ts.' },
+      outcome: 'failed',
+      message: 'It conflicts with main in a.ts.',
       landing: { result: 'conflicts', into: 'main', conflicts: ['a.ts'] },
     });
     for (const each of [page, phonePage]) {

@@ -37,7 +37,9 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
     ] as const) {
       const remoteUrlHash = digit.repeat(64);
       const { repoId: id } = await client.repositories.upsert({
-        ...{ workspaceId, label, remoteUrlHash },
+        workspaceId,
+        label,
+        remoteUrlHash,
       });
       repoId ??= id;
     }
@@ -93,9 +95,12 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
 
   it('tries a work with more than one tool, and opens its page with the variants', async () => {
     await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+      workspaceId,
+      displayName: 'build-7',
+      machineFingerprint: 'build-7',
       capabilities: {
-        ...{ canWrite: true, reposAllowed: [repoId] },
+        canWrite: true,
+        reposAllowed: [repoId],
         tools: [{ name: 'claude', models: ['opus'] }, { name: 'codex' }],
       },
     });
@@ -119,14 +124,21 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
 
   it('offers to continue a job that is done, and enqueues it once more for another tool', async () => {
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: 'laptop', machineFingerprint: 'laptop' },
+      workspaceId,
+      displayName: 'laptop',
+      machineFingerprint: 'laptop',
       capabilities: {
-        ...{ canWrite: true, reposAllowed: [repoId] },
+        canWrite: true,
+        reposAllowed: [repoId],
         tools: [{ name: 'claude' }, { name: 'codex', models: ['gpt-5.5'] }],
       },
     });
     const { jobId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'work', prompt: 'Do it elsewhere', priority: 900 },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: 'Do it elsewhere',
+      priority: 900,
       requirements: { tool: 'claude' },
     });
     const claimed = await client.jobs.claimNext({ workspaceId, agentId });
@@ -150,16 +162,29 @@ describe('templates and variants in New job', { skip: browserMissing }, () => {
 
   it('shows on the page of a job what the context pack of its run holds', async () => {
     const { runId } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'billing', status: 'in_progress', title: 'Billing' },
+      workspaceId,
+      repoId,
+      runRef: 'billing',
+      status: 'in_progress',
+      title: 'Billing',
     });
     const { itemId } = await client.contextItems.upsert({
-      ...{ workspaceId, kind: 'note', title: 'Prices', text: 'All prices are in cents.' },
+      workspaceId,
+      kind: 'note',
+      title: 'Prices',
+      text: 'All prices are in cents.',
     });
     await client.contextPacks.buildRunV1({
-      ...{ workspaceId, runId, requestedContextItemIds: [itemId] },
+      workspaceId,
+      runId,
+      requestedContextItemIds: [itemId],
     });
     const { jobId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, runId, kind: 'work', prompt: 'Mend the prices' },
+      workspaceId,
+      repoId,
+      runId,
+      kind: 'work',
+      prompt: 'Mend the prices',
     });
     await page.goto(`${jobsPath}/${jobId}`);
     await page.getByText(/Context pack, version 1: 1 item, about \d+ tokens/).click();

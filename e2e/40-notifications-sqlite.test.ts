@@ -17,7 +17,9 @@ import { makeTempDir } from './temp-dir.ts';
 const { browser } = usePagePlace({ after });
 
 const phone: VisitOptions = {
-  ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+  viewport: { width: 360, height: 740 },
+  isMobile: true,
+  hasTouch: true,
 };
 const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 
@@ -50,7 +52,9 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { workspaceId } = ada;
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'api',
     });
     ({ runId } = await client.runs.upsertV1({
       workspaceId,
@@ -91,7 +95,10 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
 
   it('answers a question from the link of its message in two touches', async () => {
     const asked = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, prompt: 'Which port?', kind: 'choice' },
+      workspaceId: ada.workspaceId,
+      runId,
+      prompt: 'Which port?',
+      kind: 'choice',
       options: ['8080', '9443'].map((value) => ({ value, label: value })),
       confidence: 0.2,
     });
@@ -128,7 +135,10 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
 
   it('lists the messages of a channel, and sends one again while its question is open', async () => {
     await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, prompt: 'How many?', kind: 'missing_fact' },
+      workspaceId: ada.workspaceId,
+      runId,
+      prompt: 'How many?',
+      kind: 'missing_fact',
       confidence: 0.2,
     });
     await receiver.next(3);
@@ -185,7 +195,10 @@ describe('notifications, in a browser', { skip: browserMissing }, () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).tap();
     await page.getByRole('heading', { name: 'No channels yet' }).waitFor();
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, prompt: 'Which host?', kind: 'missing_fact' },
+      workspaceId: ada.workspaceId,
+      runId,
+      prompt: 'Which host?',
+      kind: 'missing_fact',
       confidence: 0.2,
     });
     await page.goto(`/w/${owner.workspaceSlug}/inbox/${uncertaintyId}`);

@@ -27,23 +27,32 @@ describe('an answer that becomes a rule', { skip: browserMissing }, () => {
   before(async () => {
     person = await makeWorkspace(owner);
     const { token } = await mintTokenByAdmin(await configOf(dataDir), {
-      ...{ workspaceSlug: owner.workspaceSlug, name: 'agent' },
+      workspaceSlug: owner.workspaceSlug,
+      name: 'agent',
       scopes: ['enqueue', 'read', 'agent'],
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { workspaceId } = person;
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'acme/api',
     });
     ({ jobId } = await client.jobs.enqueue({
-      ...{ workspaceId, repoId, kind: 'work', prompt: 'Mend the migrations.' },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      prompt: 'Mend the migrations.',
     }));
   });
 
   async function ask(...words: string[]): Promise<string> {
     asked += 1;
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: person.workspaceId, jobId, kind: 'approval', confidence: 0 },
+      workspaceId: person.workspaceId,
+      jobId,
+      kind: 'approval',
+      confidence: 0,
       prompt: `claude asks to run a command: ${words.join(' ')}`,
       options: [
         { value: 'allow', label: 'Yes' },

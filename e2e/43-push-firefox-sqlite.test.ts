@@ -13,7 +13,10 @@ import { makeTempDir } from './temp-dir.ts';
 
 const settingsPath = `/w/${owner.workspaceSlug}/settings/notifications`;
 const port = {
-  ...{ kind: 'choice' as const, prompt: 'Which port?', confidence: 0.2, recommendedValue: '9443' },
+  kind: 'choice' as const,
+  prompt: 'Which port?',
+  confidence: 0.2,
+  recommendedValue: '9443',
   options: ['8080', '9443'].map((value) => ({ value, label: value })),
 };
 
@@ -43,7 +46,9 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'api',
     });
     const run = { workspaceId, repoId, runRef: 'feature-1', status: 'in_progress' };
     ({ runId } = await client.runs.upsertV1(run));
@@ -61,7 +66,9 @@ describe('Web Push, in Firefox', { skip: firefoxMissing }, () => {
 
   const ask = () =>
     client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, ...port },
+      workspaceId: ada.workspaceId,
+      runId,
+      ...port,
     });
   it('is turned on by one button', async () => {
     await firefox.open(hub.baseUrl + settingsPath);

@@ -23,7 +23,9 @@ import { makeTempDir } from './temp-dir.ts';
 const { browser } = usePagePlace({ after });
 
 const phone: VisitOptions = {
-  ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+  viewport: { width: 360, height: 740 },
+  isMobile: true,
+  hasTouch: true,
 };
 /** Two touches from a locked screen, which a person needs no training for. */
 const LOCK_SCREEN_TO_RUNNING_MS_MAX = 10_000;
@@ -63,12 +65,18 @@ describe('the console as an app, in Chromium', { skip: browserMissing }, () => {
     const { token } = await mintTokenByAdmin(await configOf(dataDir), draft);
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'api',
     });
     const run = { workspaceId, repoId, runRef: 'feature-1', status: 'in_progress' };
     const { runId } = await client.runs.upsertV1(run);
     await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, kind: 'choice', prompt: 'Which host?', confidence: 0.2 },
+      workspaceId,
+      runId,
+      kind: 'choice',
+      prompt: 'Which host?',
+      confidence: 0.2,
     });
     subscription = await startPushSubscription();
     const { url, keys } = subscription;

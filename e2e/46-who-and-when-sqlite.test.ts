@@ -23,7 +23,9 @@ import { makeTempDir } from './temp-dir.ts';
 const { browser } = usePagePlace({ after });
 
 const phone: VisitOptions = {
-  ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+  viewport: { width: 360, height: 740 },
+  isMobile: true,
+  hasTouch: true,
 };
 const home = `/w/${owner.workspaceSlug}`;
 
@@ -48,16 +50,22 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
     grace = await joinWorkspace(ada, 'Grace Hopper', 'member');
     for (const [topic, person] of Object.entries({ ada, grace })) await addTopic(topic, person);
     const { token } = await mintTokenByAdmin(await configOf(dataDir), {
-      ...{ workspaceSlug: owner.workspaceSlug, name: 'robot' },
+      workspaceSlug: owner.workspaceSlug,
+      name: 'robot',
       scopes: ['enqueue', 'read', 'agent', 'decide'],
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { workspaceId } = ada;
     ({ repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'api',
     }));
     ({ runId } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'feature-1', status: 'in_progress' },
+      workspaceId,
+      repoId,
+      runRef: 'feature-1',
+      status: 'in_progress',
     }));
     visit = await openVisit(browser, hub.baseUrl, phone);
     await lendSession(visit.context, ada);
@@ -78,7 +86,12 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
 
   async function ask(prompt: string, more: object = {}): Promise<string> {
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, prompt, kind: 'choice', confidence: 0.2, ...more },
+      workspaceId: ada.workspaceId,
+      runId,
+      prompt,
+      kind: 'choice',
+      confidence: 0.2,
+      ...more,
     });
     return uncertaintyId;
   }
@@ -216,13 +229,11 @@ describe('who is told, and when, in a browser', { skip: browserMissing }, () => 
 
   async function dismiss(uncertaintyId: string): Promise<void> {
     await client.uncertainties.addResolution({
-      ...{
-        workspaceId: ada.workspaceId,
-        uncertaintyId,
-        mode: 'dismissed',
-        value: '',
-        confidence: 1,
-      },
+      workspaceId: ada.workspaceId,
+      uncertaintyId,
+      mode: 'dismissed',
+      value: '',
+      confidence: 1,
     });
   }
 });

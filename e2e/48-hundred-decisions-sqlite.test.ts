@@ -48,11 +48,15 @@ describe('a hundred decisions, by keyboard alone', { skip: browserMissing }, () 
     ({ workspaceId } = person);
     const { workspaceSlug } = owner;
     const { token } = await mintTokenByAdmin(await configOf(dataDir), {
-      ...{ workspaceSlug, name: 'planner', scopes: ['enqueue', 'read'] },
+      workspaceSlug,
+      name: 'planner',
+      scopes: ['enqueue', 'read'],
     });
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'acme/api',
     });
     const run = { workspaceId, repoId, runRef: 'hundred', status: 'in_progress' };
     const { runId } = await client.runs.upsertV1(run);
@@ -60,7 +64,11 @@ describe('a hundred decisions, by keyboard alone', { skip: browserMissing }, () 
       const sample = sampleOf(number);
       const { kind, options, recommendedValue } = sample;
       const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-        ...{ workspaceId, runId, prompt: `Question ${number} of many?`, kind, confidence: 0.2 },
+        workspaceId,
+        runId,
+        prompt: `Question ${number} of many?`,
+        kind,
+        confidence: 0.2,
         options: options.map((value) => ({ value })),
         ...(recommendedValue === undefined ? {} : { recommendedValue }),
       });

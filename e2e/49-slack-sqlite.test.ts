@@ -31,10 +31,15 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     client = createClient({ baseUrl: hub.baseUrl, token });
     const { workspaceId } = ada;
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'acme/api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'acme/api',
     });
     ({ runId } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'feature-1', status: 'in_progress' },
+      workspaceId,
+      repoId,
+      runRef: 'feature-1',
+      status: 'in_progress',
     }));
     await slack.until(() => slack.connections === 1);
   });
@@ -49,13 +54,18 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     slack.deliver('interactive', slack.press(message, label, user));
   const ask = (prompt: string, more: object = {}) =>
     client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId: ada.workspaceId, runId, prompt, kind: 'choice', confidence: 0.2 },
+      workspaceId: ada.workspaceId,
+      runId,
+      prompt,
+      kind: 'choice',
+      confidence: 0.2,
       ...more,
     });
   const choose = (prompt: string, more: object = {}) =>
     ask(prompt, {
-      ...{ options: [{ value: '8080', label: 'Port 8080' }, { value: '9443' }] },
-      ...{ recommendedValue: '9443', ...more },
+      options: [{ value: '8080', label: 'Port 8080' }, { value: '9443' }],
+      recommendedValue: '9443',
+      ...more,
     });
   const read = async (uncertaintyId: string) =>
     (await client.uncertainties.get({ workspaceId: ada.workspaceId, uncertaintyId })).uncertainty;
@@ -136,7 +146,10 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     assert.match(whisper.text, /^Only the console settles this question: http/);
     assert.equal((await read(uncertaintyId)).status, 'open');
     await atConsole('uncertainties/add-resolution', {
-      ...{ uncertaintyId, mode: 'answered', value: '9443', confidence: 1 },
+      uncertaintyId,
+      mode: 'answered',
+      value: '9443',
+      confidence: 1,
     });
     await slack.until(() => message.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered “9443”/);
@@ -146,7 +159,11 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     const { uncertaintyId } = await choose('Which cache?');
     const message = await slack.message(ADA, 'Which cache?');
     const { answer } = await atConsole('uncertainties/add-resolution', {
-      ...{ uncertaintyId, mode: 'dismissed', value: '', confidence: 1, undoMs: 10_000 },
+      uncertaintyId,
+      mode: 'dismissed',
+      value: '',
+      confidence: 1,
+      undoMs: 10_000,
     });
     await slack.until(() => wordsOf(message).includes('Ada Lovelace dismissed it'));
     const { resolutionId } = answer;
@@ -226,7 +243,10 @@ describe('Slack, in Socket Mode', { timeout: 60_000 }, () => {
     const message = await slack.message(ADA, 'Open it to see the question.');
     assert.deepEqual(labels(message), ['Open']);
     await atConsole('uncertainties/add-resolution', {
-      ...{ uncertaintyId, mode: 'answered', value: '9443', confidence: 1 },
+      uncertaintyId,
+      mode: 'answered',
+      value: '9443',
+      confidence: 1,
     });
     await slack.until(() => message.edits > 0);
     assert.match(wordsOf(message), /Ada Lovelace answered it\./);

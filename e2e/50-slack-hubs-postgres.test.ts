@@ -25,7 +25,8 @@ describe('Slack, with two hubs', { timeout: 120_000 }, () => {
     // Without Socket Mode: Slack sends signed requests.
     const env = {
       SVC_SLACK_BOT_TOKEN: slackTokens.SVC_SLACK_BOT_TOKEN,
-      ...{ SVC_SLACK_API_URL: slack.apiUrl, SVC_SLACK_SIGNING_SECRET: SIGNING_SECRET },
+      SVC_SLACK_API_URL: slack.apiUrl,
+      SVC_SLACK_SIGNING_SECRET: SIGNING_SECRET,
     };
     hubs.push(await startHubProcess({ dataDir, env }));
     ada = await makeOwner(first());
@@ -53,13 +54,22 @@ describe('Slack, with two hubs', { timeout: 120_000 }, () => {
     const { token } = await mintTokenByAdmin(await configOf(join(folder, 'data')), draft);
     const client = createClient({ baseUrl: second().baseUrl, token });
     const { repoId } = await client.repositories.upsert({
-      ...{ workspaceId, remoteUrlHash: 'a'.repeat(64), label: 'api' },
+      workspaceId,
+      remoteUrlHash: 'a'.repeat(64),
+      label: 'api',
     });
     const { runId } = await client.runs.upsertV1({
-      ...{ workspaceId, repoId, runRef: 'feature-1', status: 'in_progress' },
+      workspaceId,
+      repoId,
+      runRef: 'feature-1',
+      status: 'in_progress',
     });
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, prompt: 'Which port?', kind: 'choice', confidence: 0.2 },
+      workspaceId,
+      runId,
+      prompt: 'Which port?',
+      kind: 'choice',
+      confidence: 0.2,
       options: [{ value: '8080' }, { value: '9443' }],
     });
     const message = await slack.message(ADA, 'Which port?');

@@ -38,7 +38,9 @@ const MINUTE_MS = 60_000;
 const home = `/w/${owner.workspaceSlug}`;
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const asksPerson = use({
-  ...{ tool: 'native', namespace: 'mcp__signalbox', name: 'ask_person' },
+  tool: 'native',
+  namespace: 'mcp__signalbox',
+  name: 'ask_person',
   input: { question: 'Which port?', options: ['8080', '9443'], recommended: '9443' },
 });
 
@@ -110,8 +112,10 @@ describe('a job asks at night, with the real Codex', {
 
   async function startHub(at: 0 | 1): Promise<HubProcess> {
     const env = {
-      ...{ SVC_BASE_URL: baseUrl, SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' },
-      ...{ SVC_SMTP_URL: inbox.url, SVC_MAIL_FROM: 'signalbox@acme.example' },
+      SVC_BASE_URL: baseUrl,
+      SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
+      SVC_SMTP_URL: inbox.url,
+      SVC_MAIL_FROM: 'signalbox@acme.example',
       ...slack.env,
     };
     const hub = await startHubProcess({ dataDir, port: Number(ports[at]), env });
@@ -154,7 +158,10 @@ describe('a job asks at night, with the real Codex', {
     await call(ada, 'notification-channels/put', { ...mail, events: ['decision'] });
     await connectSlack();
     const { env } = makeToolPlace({
-      ...{ folder, tools: ['codex', 'codex-acp'], modelUrl: model.baseUrl, proxyEnv: proxy.env },
+      folder,
+      tools: ['codex', 'codex-acp'],
+      modelUrl: model.baseUrl,
+      proxyEnv: proxy.env,
     });
     machine = createMachine(folder, env);
     await logIn(machine, { ...ada, baseUrl }, owner.workspaceSlug);

@@ -20,7 +20,8 @@ const { job } = await client.jobs.get({ workspaceId, jobId });
 const [decision] = job.decisions;
 if (decision === undefined) {
   await client.uncertainties.createWithAutoPromotion({
-    ...{ workspaceId, jobId },
+    workspaceId,
+    jobId,
     prompt: 'Which port may the health check use?',
     kind: 'choice',
     context: 'The balancer of the staging network reaches two ports.',

@@ -104,7 +104,8 @@ export async function startFirefox(profile: string, pushUrl: string): Promise<Fi
     })`);
   }
   return {
-    ...{ run, see },
+    run,
+    see,
     async open(url) {
       await call('browsingContext.navigate', { context, url, wait: 'complete' });
     },

@@ -43,14 +43,19 @@ export async function startJobLoad(
 
   async function work(number: number): Promise<void> {
     const { agentId } = await client.agents.heartbeat({
-      ...{ workspaceId, displayName: `agent ${number}`, machineFingerprint: `agent ${number}` },
+      workspaceId,
+      displayName: `agent ${number}`,
+      machineFingerprint: `agent ${number}`,
       capabilities: { canWrite: true },
     });
     while (!isOver || done.length < enqueued.size) {
       const claim = await client.jobs.claimNext({ workspaceId, agentId, waitMs: 1_000 });
       if (claim.jobId === null) continue;
       const { result } = await client.jobs.complete({
-        ...{ workspaceId, jobId: claim.jobId, agentId, outcome: 'done' },
+        workspaceId,
+        jobId: claim.jobId,
+        agentId,
+        outcome: 'done',
         claimGeneration: claim.claimGeneration ?? 0,
       });
       assert.equal(result.status, 'done');

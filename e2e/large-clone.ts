@@ -10,7 +10,8 @@ const FILES_PER_FOLDER = 100;
 /** Adds this many files to a clone in one commit, on top of what it has. */
 export async function addFiles(clone: string, count: number): Promise<void> {
   const importer = spawn('git', ['fast-import', '--quiet'], {
-    ...{ cwd: clone, stdio: ['pipe', 'ignore', 'inherit'] },
+    cwd: clone,
+    stdio: ['pipe', 'ignore', 'inherit'],
   });
   const ended = once(importer, 'close');
   await write(importer, 'commit refs/heads/main\ncommitter A <a@example.test> 1 +0000\ndata 0\n');

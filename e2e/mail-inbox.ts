@@ -15,7 +15,9 @@ export async function startMailInbox() {
   const mails: ReceivedMail[] = [];
   const heard = new EventEmitter();
   const server = new SMTPServer({
-    ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true },
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
     async onData(stream, { envelope }, reply) {
       const sent = (await buffer(stream)).toString('utf8');
       const to = envelope.rcptTo.map(({ address }) => address);

@@ -109,7 +109,8 @@ async function startScene(t: TestContext, receiver: Receiver) {
   const folder = makeTempDir(t);
   const dataDir = join(folder, 'data');
   const place = {
-    ...{ dataDir, port: await findFreePort() },
+    dataDir,
+    port: await findFreePort(),
     env: { SVC_ALLOW_PRIVATE_HOSTS: '127.0.0.1' },
   };
   let hub = await startHubProcess(place);
@@ -119,12 +120,14 @@ async function startScene(t: TestContext, receiver: Receiver) {
   const put = { workspaceId, ...channel, events: ['decision'] };
   await callConsole(hub.baseUrl, 'notification-channels/put', put, cookie);
   const { token } = await mintTokenByAdmin(await configOf(dataDir), {
-    ...{ workspaceSlug: owner.workspaceSlug, name: 'robot' },
+    workspaceSlug: owner.workspaceSlug,
+    name: 'robot',
     scopes: ['enqueue', 'read', 'agent', 'decide'],
   });
   const client = createClient({ baseUrl: hub.baseUrl, token, maxAttempts: ATTEMPTS_MAX });
   const machine = createMachine(folder, {
-    ...{ SIGNALBOX_URL: hub.baseUrl, SIGNALBOX_WORKSPACE: owner.workspaceSlug },
+    SIGNALBOX_URL: hub.baseUrl,
+    SIGNALBOX_WORKSPACE: owner.workspaceSlug,
     SIGNALBOX_TOKEN: token,
   });
   const clone = join(folder, 'clone');
@@ -160,7 +163,9 @@ async function startScene(t: TestContext, receiver: Receiver) {
   }
 
   return {
-    ...{ dataDir, client, workspaceId },
+    dataDir,
+    client,
+    workspaceId,
     /** @returns the ID of a job whose tool asks. */
     async enqueue(): Promise<string> {
       const draft = { workspaceId, repoId: repo.repoId, kind: 'work', prompt: 'Work.' };
@@ -216,7 +221,10 @@ function createAnswers({ client, workspaceId }: Scene, receiver: Receiver) {
       const idempotencyKey = `${value}-${uncertaintyId}`;
       try {
         await client.uncertainties.addResolution({
-          ...{ workspaceId, uncertaintyId, ...answer, idempotencyKey },
+          workspaceId,
+          uncertaintyId,
+          ...answer,
+          idempotencyKey,
         });
         return value;
       } catch (error) {
@@ -240,14 +248,19 @@ type Asker = Awaited<ReturnType<typeof createAsker>>;
 async function createAsker({ client, workspaceId }: Scene, { give }: Answers) {
   const open: string[] = [];
   const { repoId } = await client.repositories.upsert({
-    ...{ workspaceId, remoteUrlHash: 'ab'.repeat(32) },
+    workspaceId,
+    remoteUrlHash: 'ab'.repeat(32),
   });
   const run = { workspaceId, repoId, runRef: 'kills', status: 'in_progress' };
   const { runId } = await client.runs.upsertV1(run);
   async function ask(number: number): Promise<void> {
     const question = `Question ${number}?`;
     const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, kind: 'choice', confidence: 0.2, prompt: question },
+      workspaceId,
+      runId,
+      kind: 'choice',
+      confidence: 0.2,
+      prompt: question,
       idempotencyKey: `question-${number}`,
     });
     if (number % 2 === 0) return void open.push(question);

@@ -68,7 +68,11 @@ export async function startPushService(t: { after(act: () => void): void }) {
     const version = randomUUID();
     const { uaid } = subscription;
     const message = {
-      ...{ messageType: 'notification', channelID, version, data, headers: { encoding } },
+      messageType: 'notification',
+      channelID,
+      version,
+      data,
+      headers: { encoding },
     };
     const browser = browsers.get(uaid);
     if (browser !== undefined) say(browser, message);
@@ -112,7 +116,10 @@ export async function startPushService(t: { after(act: () => void): void }) {
     browser.on('message', (data) => hear(browser, JSON.parse((data as Buffer).toString('utf8'))));
   });
   return {
-    ...{ url, webSocketUrl: url.replace('http', 'ws'), posts, subscriptions },
+    url,
+    webSocketUrl: url.replace('http', 'ws'),
+    posts,
+    subscriptions,
     /** The messages that wait for browsers that are not connected. */
     kept: () => kept.length,
     /** How many browsers are connected. */

@@ -46,7 +46,8 @@ interface Refusal {
 }
 
 export const slackTokens = {
-  ...{ SVC_SLACK_BOT_TOKEN: 'xoxb-1-loopback', SVC_SLACK_APP_TOKEN: 'xapp-1-loopback' },
+  SVC_SLACK_BOT_TOKEN: 'xoxb-1-loopback',
+  SVC_SLACK_APP_TOKEN: 'xapp-1-loopback',
 } as const;
 const TEAM = { id: 'T0ACME', domain: 'acme' };
 /** Slack's own word for an app that is not connected. */
@@ -133,7 +134,10 @@ export class SlackServer {
     const button = buttonsOf(message).find((one) => one.text.text === label);
     if (button === undefined) throw new Error(`no button ${label} in ${wordsOf(message)}`);
     return {
-      ...{ type: 'block_actions', user: { id: user }, team: TEAM, trigger_id: this.#ticket() },
+      type: 'block_actions',
+      user: { id: user },
+      team: TEAM,
+      trigger_id: this.#ticket(),
       container: { type: 'message', message_ts: message.ts, channel_id: message.channel },
       actions: [{ ...button, type: 'button', action_ts: this.#ticket() }],
     };
@@ -142,7 +146,9 @@ export class SlackServer {
   /** The payload of a form that a user sends. */
   submit(view: Record<string, unknown>, user: string, value: string): Record<string, unknown> {
     return {
-      ...{ type: 'view_submission', user: { id: user }, team: TEAM },
+      type: 'view_submission',
+      user: { id: user },
+      team: TEAM,
       view: { ...view, id: view.id, state: { values: { answer: { text: { value } } } } },
     };
   }
@@ -150,8 +156,13 @@ export class SlackServer {
   /** The fields of a command. */
   command(user: string, words: string): Record<string, string> {
     return {
-      ...{ command: '/signalbox', text: words, team_id: TEAM.id, team_domain: TEAM.domain },
-      ...{ user_id: user, user_name: user.toLowerCase(), trigger_id: this.#ticket() },
+      command: '/signalbox',
+      text: words,
+      team_id: TEAM.id,
+      team_domain: TEAM.domain,
+      user_id: user,
+      user_name: user.toLowerCase(),
+      trigger_id: this.#ticket(),
     };
   }
 
@@ -286,7 +297,8 @@ export async function postSigned(
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      ...{ 'x-slack-request-timestamp': seconds, 'x-slack-signature': `v0=${mac}` },
+      'x-slack-request-timestamp': seconds,
+      'x-slack-signature': `v0=${mac}`,
     },
     body,
   });

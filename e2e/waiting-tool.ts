@@ -8,14 +8,20 @@ const jobId = read('SIGNALBOX_JOB_ID');
 /** Enough attempts to outlast a restart of the hub many times over. */
 const maxAttempts = 100;
 const client = createClient({
-  ...{ baseUrl: read('SIGNALBOX_BASE_URL'), token: read('SIGNALBOX_JOB_TOKEN'), maxAttempts },
+  baseUrl: read('SIGNALBOX_BASE_URL'),
+  token: read('SIGNALBOX_JOB_TOKEN'),
+  maxAttempts,
 });
 /** One call waits for so long. */
 const WAIT_MS = 20_000;
 
 report('failed', { code: 'interrupted', retryable: true, summary: 'It was killed.' });
 const { uncertaintyId } = await client.uncertainties.createWithAutoPromotion({
-  ...{ workspaceId, jobId, kind: 'choice', confidence: 0.2, prompt: `Question of ${jobId}?` },
+  workspaceId,
+  jobId,
+  kind: 'choice',
+  confidence: 0.2,
+  prompt: `Question of ${jobId}?`,
   idempotencyKey: `question-of-${jobId}`,
 });
 const answer = await untilAnswered();
@@ -24,7 +30,9 @@ report('done', `Answer: ${answer}`);
 async function untilAnswered(): Promise<string> {
   for (;;) {
     const { uncertainty } = await client.uncertainties.wait({
-      ...{ workspaceId, uncertaintyId, waitMs: WAIT_MS },
+      workspaceId,
+      uncertaintyId,
+      waitMs: WAIT_MS,
     });
     if (uncertainty.resolution !== null) return uncertainty.resolution.value;
   }

@@ -54,7 +54,11 @@ async function ask(
     const pause = delay(INTERVAL_MS);
     askedMs.push(performance.now());
     await client.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, kind: 'choice', confidence: 0.2, prompt: `Question ${number}?` },
+      workspaceId,
+      runId,
+      kind: 'choice',
+      confidence: 0.2,
+      prompt: `Question ${number}?`,
     });
     await pause;
   }

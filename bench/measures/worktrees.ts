@@ -77,7 +77,10 @@ async function startJobs(world: HubWorld, place: string, clone: string) {
   const waiting = new Map<string, () => void>();
   const noteOf = (jobId: string) => join(place, `started-${jobId}`);
   const agent = await startAgent({
-    ...{ ...connection, workspaceId, displayName: 'bench', maxConcurrentJobs: CONCURRENT_JOBS },
+    ...connection,
+    workspaceId,
+    displayName: 'bench',
+    maxConcurrentJobs: CONCURRENT_JOBS,
     repositories: [{ repoId, path: clone }],
     stateDir: join(place, 'state'),
     executor: createCommandExecutor({

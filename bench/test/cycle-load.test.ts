@@ -60,8 +60,14 @@ async function setup(t: TestContext) {
   const target = await hub.listen(t);
   const agents = Array.from({ length: 4 }, (_, at) => ({ agentId: `agt_${at}`, token: 'token' }));
   const spec: CycleLoad = {
-    ...{ kind: 'cycles', targets: [target], workspaceId: 'ws_1', repoId: 'repo_1', agents },
-    ...{ hasBacklog: false, warmUpMs: 10, measureMs: 2_000 },
+    kind: 'cycles',
+    targets: [target],
+    workspaceId: 'ws_1',
+    repoId: 'repo_1',
+    agents,
+    hasBacklog: false,
+    warmUpMs: 10,
+    measureMs: 2_000,
   };
   return { hub, run: () => runCycleLoad(spec, () => undefined) };
 }

@@ -74,7 +74,8 @@ export async function startAcpBench(
   const file = join(bench.folder, 'permissions');
   writeFileSync(file, `${rules.join('\n')}\n`);
   const settings = configFlag(bench.folder, {
-    ...{ tool: { name: tool }, permissions: file },
+    tool: { name: tool },
+    permissions: file,
     ...more,
   });
   const line = ['agent', 'start', '--jobs', '3', ...settings];
@@ -105,7 +106,8 @@ export async function startAcpBench(
   }
 
   return {
-    ...{ bench, until },
+    bench,
+    until,
     async enqueue(turns) {
       scenarios += 1;
       const scenario = `acp-${scenarios}`;

@@ -105,7 +105,11 @@ describe('the hub in a real assistant', { skip: toolMissing('claude', 'codex') }
   async function raise(kind: 'choice' | 'approval'): Promise<string> {
     const { workspaceId } = bench.person;
     const { uncertaintyId } = await hub.uncertainties.createWithAutoPromotion({
-      ...{ workspaceId, runId, kind, confidence: 0, prompt: `May I? (${kind})` },
+      workspaceId,
+      runId,
+      kind,
+      confidence: 0,
+      prompt: `May I? (${kind})`,
       options: [{ value: 'yes' }, { value: 'no' }],
     });
     return uncertaintyId;

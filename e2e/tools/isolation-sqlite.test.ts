@@ -78,7 +78,8 @@ for (const tool of wrapped) {
             ? {}
             : { permissions: ['allow execute cat *', 'allow execute touch *'] }),
           tool: {
-            ...{ name: tool, protocol },
+            name: tool,
+            protocol,
             ...(tool === 'claude' && protocol === 'cli'
               ? { allow: ['Bash(cat:*)', 'Bash(touch:*)'] }
               : {}),
@@ -155,7 +156,9 @@ describe('a hostile command in the sandbox of the real codex', {
     assert.equal(job.outcomeReason?.code, 'result_file_invalid', JSON.stringify(job));
     assert.ok(!JSON.stringify([job, events]).includes('a secret'), log);
     assert.deepEqual(job.evidence?.executor?.isolation, {
-      ...{ rungs: ['tool'], proved: ['writes'], user: userInfo().username },
+      rungs: ['tool'],
+      proved: ['writes'],
+      user: userInfo().username,
     });
     const left = spawnSync('pgrep', ['-f', '^sleep 618'], { encoding: 'utf8' }).stdout;
     assert.equal(left, '');

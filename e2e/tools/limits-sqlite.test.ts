@@ -12,11 +12,15 @@ const PAUSE_LIMIT_MS = 240_000;
 /** With one job more than the agent runs at once. */
 const ways = [
   {
-    ...{ how: 'claude', words: /You've hit your 5-hour limit/, slots: 2 },
+    how: 'claude',
+    words: /You've hit your 5-hour limit/,
+    slots: 2,
     tool: { name: 'claude', protocol: 'cli' },
   },
   {
-    ...{ how: 'claude-acp', words: /You've hit your 5-hour limit/, slots: 1 },
+    how: 'claude-acp',
+    words: /You've hit your 5-hour limit/,
+    slots: 1,
     tool: { name: 'claude' },
   },
   { how: 'codex-acp', words: /hit your usage limit/, slots: 1, tool: { name: 'codex' } },

@@ -24,7 +24,8 @@ export interface OwnSession {
 export function skipFirstQuestions({ place, clone }: ToolBench): void {
   const key = place.env.ANTHROPIC_API_KEY ?? '';
   const settings = {
-    ...{ hasCompletedOnboarding: true, theme: 'dark' },
+    hasCompletedOnboarding: true,
+    theme: 'dark',
     customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
     projects: { [clone]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
   };
@@ -78,7 +79,8 @@ export async function startOwnSession(
   await untilShown(tool === 'claude' ? /ClaudeCode/ : /OpenAICodex/);
   return {
     pid: Number(readFileSync(pidFile, 'utf8')),
-    ...{ shown, untilShown },
+    shown,
+    untilShown,
     type: (keys) => void child.stdin.write(keys),
     async end() {
       child.kill('SIGKILL');

@@ -63,7 +63,8 @@ for (const [name, { tool, own, session }] of Object.entries(ways)) {
       model.script({ own: [write('two.txt', '2\n'), say('Two is written.')] });
       const before = model.requests.length;
       const body = {
-        ...{ workspaceId: person.workspaceId, jobId: first.jobId },
+        workspaceId: person.workspaceId,
+        jobId: first.jobId,
         message: 'Write two. [scenario own]',
       };
       const { answer } = await callConsole(hub.baseUrl, 'jobs/continue', body, person.cookie);

@@ -91,7 +91,8 @@ function agentLine(tool: string, folder: string, registry: PackageRegistry): str
       ports: 2,
     },
     tool: {
-      ...{ name: tool, protocol: 'cli' },
+      name: tool,
+      protocol: 'cli',
       ...(tool === 'claude' ? { allow: ['Bash(ls:*)', 'Bash(printenv:*)'] } : {}),
     },
   };
@@ -129,7 +130,10 @@ async function prepareClone(clone: string, files: number): Promise<void> {
     return [path, { ...locked[path], integrity: undefined }] as const;
   });
   const lock = {
-    ...{ name: 'api', version: '1.0.0', lockfileVersion: 3, requires: true },
+    name: 'api',
+    version: '1.0.0',
+    lockfileVersion: 3,
+    requires: true,
     packages: { '': root, ...Object.fromEntries(entries) },
   };
   writeFileSync(join(clone, 'package.json'), JSON.stringify(root));

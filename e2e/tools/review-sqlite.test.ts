@@ -50,7 +50,9 @@ for (const tool of ['claude', 'codex'] as const) {
         const place = { path: 'list.txt', side: 'result', startLine: line, endLine: line };
         const lines = LINES[line - 1];
         const { comment } = (await call('review-comments/save', {
-          ...{ jobId, text: `Capitals in line ${line}.`, place: { ...place, lines } },
+          jobId,
+          text: `Capitals in line ${line}.`,
+          place: { ...place, lines },
         })) as { comment: ReviewComment };
         commentIds.push(comment.commentId);
       }

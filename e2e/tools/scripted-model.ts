@@ -112,7 +112,11 @@ export async function startScriptedModel(
   const port = portOf(server);
   const callsOf = (name: string) => requests.filter(({ scenario }) => scenario === name).length;
   return {
-    ...{ port, requests, unexpected, spent, callsOf },
+    port,
+    requests,
+    unexpected,
+    spent,
+    callsOf,
     baseUrl: `http://127.0.0.1:${port}`,
     script(added) {
       for (const [name, turns] of Object.entries(added)) {

@@ -91,7 +91,11 @@ export async function startToolBench(
   const proxy = await startRecordingProxy();
   const hub = await startHubProcess({ dataDir: join(folder, 'data') });
   const place = makeToolPlace({
-    ...{ folder, tools, modelUrl: model.baseUrl, proxyEnv: proxy.env, claudeLogin },
+    folder,
+    tools,
+    modelUrl: model.baseUrl,
+    proxyEnv: proxy.env,
+    claudeLogin,
   });
   const machine = createMachine(folder, { ...place.env, ...env });
   const person = await makeOwner(hub);
@@ -121,7 +125,16 @@ export async function startToolBench(
 
   let jobs = 0;
   return {
-    ...{ folder, hub, person, model, proxy, place, machine, clone, enqueue, readJob },
+    folder,
+    hub,
+    person,
+    model,
+    proxy,
+    place,
+    machine,
+    clone,
+    enqueue,
+    readJob,
     machineWith: (other) => createMachine(folder, { ...place.env, ...env, ...other }),
     async work(tool, prompt, { turns, kind, tool: settings = {} } = {}) {
       jobs += 1;

@@ -42,13 +42,16 @@ export function makeToolPlace(options: ToolPlaceOptions): ToolPlace {
   writeFileSync(join(geminiDir, 'settings.json'), JSON.stringify(geminiSettings));
   const bins = tools.map((name) => needTool(name).bin);
   return {
-    ...{ home, claudeDir, codexDir },
+    home,
+    claudeDir,
+    codexDir,
     env: {
       PATH: [...bins, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
       HOME: home,
       XDG_DATA_HOME: join(home, '.local/share'),
       ...proxyEnv,
-      ...{ CLAUDE_CONFIG_DIR: claudeDir, CODEX_HOME: codexDir },
+      CLAUDE_CONFIG_DIR: claudeDir,
+      CODEX_HOME: codexDir,
       ANTHROPIC_BASE_URL: modelUrl,
       ...(claudeLogin === 'key'
         ? { ANTHROPIC_API_KEY: 'sk-ant-scripted-model' }

@@ -25,7 +25,8 @@ const listing: Readonly<Partial<Record<ToolName, readonly string[] | null>>> = {
 
 /** The tools that adapters drive. */
 const adapted: Readonly<Partial<Record<ToolName, ToolName>>> = {
-  ...{ 'claude-acp': 'claude', 'codex-acp': 'codex' },
+  'claude-acp': 'claude',
+  'codex-acp': 'codex',
 };
 
 const SCENARIO_MS_MAX = 300_000;

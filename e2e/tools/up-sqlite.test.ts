@@ -46,7 +46,10 @@ describe('from a clone to a job done by the real Claude Code', {
 
   it('one command in the clone starts everything and prints one link', async () => {
     const place = makeToolPlace({
-      ...{ folder, tools: ['claude'], modelUrl: model.baseUrl, proxyEnv: proxy.env },
+      folder,
+      tools: ['claude'],
+      modelUrl: model.baseUrl,
+      proxyEnv: proxy.env,
     });
     // The port is the test's: others use the usual one.
     const machine = createMachine(folder, { ...place.env, SVC_PORT: '0' });

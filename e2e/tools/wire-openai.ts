@@ -68,8 +68,10 @@ export const openAiWire: Wire = {
   limitReply: (resetsAtMs) => ({
     body: {
       error: {
-        ...{ type: 'usage_limit_reached', message: 'The usage limit has been reached' },
-        ...{ plan_type: 'plus', resets_at: resetsAtMs / 1_000 },
+        type: 'usage_limit_reached',
+        message: 'The usage limit has been reached',
+        plan_type: 'plus',
+        resets_at: resetsAtMs / 1_000,
       },
     },
     headers: {},

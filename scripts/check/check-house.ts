@@ -1,5 +1,5 @@
 // Rules of the house style that no linter has: words of file names, long lines that the formatter
-// cannot break, statements of the hub that read `*`. Biome checks the rest (biome.json).
+// cannot break, spreads of literals, statements of the hub that read `*`. Biome checks the rest.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from './check-imports.ts';
@@ -30,6 +30,9 @@ const openPromise = new RegExp(`(?://|\\*).*\\b(?:${promises})\\b(?!.*#\\d)`);
 const allColumns = /(?:\b(?:SELECT|RETURNING)\s+|\b\w+\.)\*(?=[\s,`']|$)|\.selectAll\(/;
 /** It wraps statements, which name their columns. */
 const wrapper = 'packages/hub/src/db/postgres/merged-statement.ts';
+
+/** A spread of a literal within a literal puts several fields on one line. */
+const spreadLiteral = /^\s*\.\.\.\{ /;
 
 /** All violations of these rules under `root`. */
 export function checkHouse(root: string): Finding[] {
@@ -66,12 +69,12 @@ function checkLines(file: string, source: string): Finding[] {
       const message = 'a statement must name its columns: db/schema/columns.ts has those of tables';
       findings.push({ file, line, message });
     }
+    if (spreadLiteral.test(text)) {
+      const message = 'a field of a literal has its own line: leave the spread out';
+      findings.push({ file, line, message });
+    }
     if (openPromise.test(text)) {
-      findings.push({
-        file,
-        line,
-        message: 'promised work requires an issue number (#1)',
-      });
+      findings.push({ file, line, message: 'promised work requires an issue number (#1)' });
     }
   }
   return findings;

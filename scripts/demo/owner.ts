@@ -31,8 +31,12 @@ export async function makeOwner(
   const console = openConsole(url);
   const [email, password] = ['ada@demo.test', makePassword()];
   const { person, workspaces } = await console.firstOwner.create({
-    ...{ linkToken: linkTokenOf(firstOwnerUrl), workspaceSlug, workspaceName: 'Demo' },
-    ...{ email, name: 'Ada Novak', password },
+    linkToken: linkTokenOf(firstOwnerUrl),
+    workspaceSlug,
+    workspaceName: 'Demo',
+    email,
+    name: 'Ada Novak',
+    password,
   });
   const workspaceId = workspaces[0]?.workspaceId;
   if (person === null || workspaceId === undefined) throw new Error('The owner has no workspace.');

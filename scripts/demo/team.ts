@@ -111,11 +111,14 @@ export async function makeTeam(dataDir: string, workspaceSlug: string): Promise<
     const { token } = await person.serviceTokens.mint(mint);
     for (const { name, email } of [people.ben, people.chiara]) {
       const { invitationUrl } = await person.invitations.create({
-        ...{ workspaceId, email, role: 'member' },
+        workspaceId,
+        email,
+        role: 'member',
       });
       const account = { name, password: owner.password };
       await openConsole(url).invitations.accept({
-        ...{ linkToken: linkTokenOf(invitationUrl), ...account },
+        linkToken: linkTokenOf(invitationUrl),
+        ...account,
       });
     }
     const signIn = createSignIn(url, owner.password, clock.nowMs);
@@ -185,7 +188,9 @@ export async function makeSignInUrl(
   { dataDir, baseUrl }: { dataDir: string; baseUrl: string },
 ): Promise<string> {
   const { signInUrl } = await openLocalAccess(configOf(dataDir), {
-    ...{ baseUrl, login: owner, machineName: 'demo' },
+    baseUrl,
+    login: owner,
+    machineName: 'demo',
     owner: { ...people.ada, workspaceSlug: 'demo', workspaceName: 'Demo' },
   });
   return signInUrl;
@@ -194,7 +199,10 @@ export async function makeSignInUrl(
 function configOf(dataDir: string): Config {
   const limits = { SVC_LIMIT_TOKEN: '0', SVC_LIMIT_WORKSPACE: '0', SVC_LIMIT_ADDRESS: '0' };
   return readConfig({
-    ...{ SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_LOG_LEVEL: 'silent', ...limits },
+    SVC_DATA_DIR: dataDir,
+    SVC_PORT: '0',
+    SVC_LOG_LEVEL: 'silent',
+    ...limits,
   });
 }
 

@@ -52,7 +52,9 @@ function readJob(job: TeamJob): SeedJob {
   const output = job.output ?? (first && `Reading ${first} | → npm test | +✓ all tests pass`);
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
-    ...{ repository, prompt: job.prompt.trim(), course: courseOf(job) },
+    repository,
+    prompt: job.prompt.trim(),
+    course: courseOf(job),
     ...(by && { by }),
     ...(minutes && { minutes: Number(minutes) }),
     ...(job.delayHours && { delayMs: job.delayHours * 60 * 60_000 }),
@@ -91,7 +93,9 @@ function courseOf(job: TeamJob): SeedCourse {
   return {
     status: 'ended',
     result: {
-      ...{ outcome: 'done', message: done, evidence },
+      outcome: 'done',
+      message: done,
+      evidence,
       ...(dollars && { usage: { costUsd, model: 'demo-model', ...tokens } }),
     },
     ...(patch && { patch: { text: patch, filesOmitted: 1 } }),
@@ -121,8 +125,14 @@ function questionOf(job: TeamJob): Pick<SeedJob, 'question' | 'answer'> {
   const first = options[0]?.value ?? '';
   return {
     question: {
-      ...{ prompt: ask, kind: kind as 'choice', confidence: Number(confidence) },
-      ...{ impact, reversibility, options, recommendedValue: first, assumedValue: first },
+      prompt: ask,
+      kind: kind as 'choice',
+      confidence: Number(confidence),
+      impact,
+      reversibility,
+      options,
+      recommendedValue: first,
+      assumedValue: first,
       context: job.context ?? '',
       assumedReasoning: job.why ?? 'It changes the least.',
     },

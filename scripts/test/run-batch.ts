@@ -153,7 +153,10 @@ class BatchLog {
     if (this.#results.length === 0) this.fail('contains no test');
     const [, processorMs] = this.#printed['test:stdout'].split(outputEnd).slice(2 * at);
     const report: FileReport = {
-      ...{ file: files[at] ?? '', engine, results: this.#results, output: '' },
+      file: files[at] ?? '',
+      engine,
+      results: this.#results,
+      output: '',
       figures: this.#figures,
       durationMs: performance.now() - this.#startMs,
       processorMs: processorMs === undefined ? undefined : Number(processorMs),

@@ -95,7 +95,11 @@ function read(
   agentId: string | null,
 ): PeerJob {
   return {
-    ...{ jobId: job.id ?? '', draft: job.data, status, attempt: job.attemptsStarted, agentId },
+    jobId: job.id ?? '',
+    draft: job.data,
+    status,
+    attempt: job.attemptsStarted,
+    agentId,
     enqueuedAtMs: job.timestamp,
     startedAtMs: job.processedOn ?? null,
     finishedAtMs: job.finishedOn ?? null,

@@ -79,7 +79,11 @@ function read(
   finishedAtMs: number | null,
 ): PeerJob {
   return {
-    ...{ jobId: jobIdOf(job.id), draft: job.data.draft, status, agentId, finishedAtMs },
+    jobId: jobIdOf(job.id),
+    draft: job.data.draft,
+    status,
+    agentId,
+    finishedAtMs,
     attempt: job.retryCount + 1,
     enqueuedAtMs: job.createdOn.getTime(),
     startedAtMs: job.startedOn.getTime(),

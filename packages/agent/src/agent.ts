@@ -51,8 +51,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await admitToolUser(state, toolUser);
     const outbox = openOutbox(state);
     const claims = await openClaimRecord(state);
-    const { attemptsBefore } = claims;
-    const abandoned = await recoverState(state, outbox, attemptsBefore, killGraceMs, clock);
+    const abandoned = await recoverState(state, outbox, claims.attemptsBefore, killGraceMs, clock);
     const { baseUrl, token, hooksDir, workspaceId, displayName } = options;
     const isolation = await openIsolation(options.isolation ?? null, env, toolUser, clock, {
       agentPaths: [state.path, ...(options.privatePaths ?? [])],
@@ -60,20 +59,25 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       readable: options.readable ?? [],
     });
     const place = { state, env: environmentOf(toolUser, cleanEnvironment(env, token)) };
-    const tools = new Map<Executor, ExecutorTool>();
-    for (const [each, found] of checked) {
-      tools.set(each, { ...found, proof: await proveAtStart(isolation, each, place) });
-    }
+    const tools = await proveTools(checked, isolation, place);
     const [first] = tools;
     assert.ok(first, 'an agent has a tool');
     const [executor, tool] = first;
-    const client = createReportingClient(
-      options.client ?? createHubClient('signalbox-agent', options),
-      clock,
-    );
+    const hub = options.client ?? createHubClient('signalbox-agent', options);
+    const client = createReportingClient(hub, clock);
     const settings: JobSettings = {
-      ...{ state, clock, tool, env, killGraceMs, executor, baseUrl, token, hooksDir, toolUser },
-      ...{ client, holdMs: options.holdMs ?? agentDefaults.holdMs },
+      state,
+      clock,
+      tool,
+      env,
+      killGraceMs,
+      executor,
+      baseUrl,
+      token,
+      hooksDir,
+      toolUser,
+      client,
+      holdMs: options.holdMs ?? agentDefaults.holdMs,
       isolation,
       canWrite: options.capabilities?.canWrite ?? true,
       warmWorktrees: options.warmWorktrees ?? slots,
@@ -83,26 +87,34 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const machineFingerprint = await readMachineFingerprint(options.stateDir);
     const lifecycle = new Lifecycle(
       {
-        ...{ client, workspaceId, displayName, machineFingerprint, leaseMs, slots },
-        ...{ lock, clock, random, emit },
+        client,
+        workspaceId,
+        displayName,
+        machineFingerprint,
+        leaseMs,
+        slots,
+        lock,
+        clock,
+        random,
+        emit,
         capabilities: capabilitiesOf(options, slots),
       },
       (hooks) =>
         startJobWork({
-          ...{ ...hooks, options, settings, tools, offeredTools, outbox, claims },
-          ...{ abandoned, random, leaseMs, emit },
+          ...hooks,
+          options,
+          settings,
+          tools,
+          offeredTools,
+          outbox,
+          claims,
+          abandoned,
+          random,
+          leaseMs,
+          emit,
         }),
     );
-    return {
-      machineFingerprint,
-      toolVersion: tool.version,
-      proof: mergeProofs([...tools.values()].flatMap(({ proof }) => proof ?? [])),
-      toolWarnings: [...new Set([...tools.values()].flatMap(({ warnings = [] }) => warnings))],
-      heldJobIds: () => lifecycle.heldJobIds(),
-      drain: () => lifecycle.drain(),
-      stop: () => lifecycle.stop(),
-      done: lifecycle.done,
-    };
+    return { ...handleOf(lifecycle, [...tools.values()]), machineFingerprint };
   });
 }
 
@@ -116,6 +128,35 @@ async function checkTools(
   const tools = new Map<Executor, ExecutorTool>();
   for (const each of new Set(own.length === 0 ? [executor] : own)) {
     tools.set(each, await each.check(env, user));
+  }
+  return tools;
+}
+
+/** @param tools the first is that of jobs without one of their own. */
+function handleOf(
+  lifecycle: Lifecycle,
+  tools: readonly ExecutorTool[],
+): Omit<RunningAgent, 'machineFingerprint'> {
+  return {
+    toolVersion: tools[0]?.version ?? null,
+    proof: mergeProofs(tools.flatMap(({ proof }) => proof ?? [])),
+    toolWarnings: [...new Set(tools.flatMap(({ warnings = [] }) => warnings))],
+    heldJobIds: () => lifecycle.heldJobIds(),
+    drain: () => lifecycle.drain(),
+    stop: () => lifecycle.stop(),
+    done: lifecycle.done,
+  };
+}
+
+/** Tries each tool against what its isolation must hold. */
+async function proveTools(
+  checked: ReadonlyMap<Executor, ExecutorTool>,
+  isolation: JobSettings['isolation'],
+  place: Parameters<typeof proveAtStart>[2],
+): Promise<ReadonlyMap<Executor, ExecutorTool>> {
+  const tools = new Map<Executor, ExecutorTool>();
+  for (const [each, found] of checked) {
+    tools.set(each, { ...found, proof: await proveAtStart(isolation, each, place) });
   }
   return tools;
 }

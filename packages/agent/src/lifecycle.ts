@@ -176,7 +176,12 @@ export class Lifecycle {
     const { client, workspaceId, displayName, machineFingerprint, capabilities } = this.#options;
     const { clock, random, emit } = this.#options;
     return startPresenceLoop({
-      ...{ client, workspaceId, displayName, machineFingerprint, clock, emit },
+      client,
+      workspaceId,
+      displayName,
+      machineFingerprint,
+      clock,
+      emit,
       capabilities: () => ({ ...capabilities, ...this.#work.shown?.() }),
       backoff: createBackoff(random),
       status: () => (this.#isLeaving || this.#isDrainedByHub ? 'draining' : 'online'),
@@ -195,7 +200,11 @@ export class Lifecycle {
     const { clock, random, leaseMs, slots } = this.#options;
     const { claim, held, isClaimResumed = false } = this.#work;
     return startClaimLoop({
-      ...{ clock, random, leaseMs, claim, isClaimResumed },
+      clock,
+      random,
+      leaseMs,
+      claim,
+      isClaimResumed,
       backoff: createBackoff(random),
       agentId: () => this.#agentId,
       mayClaim: () =>

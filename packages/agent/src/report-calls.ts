@@ -65,7 +65,9 @@ function createHeartbeat(client: HubClient, reports: Reports): HubClient['agents
     const waitMs = text === last.text ? waitOf(last.intervalMs) : 0;
     const { workspaceId: _workspace, ...heartbeat } = body;
     const answer = await reports.send(client.agents.heartbeat, body, options, {
-      ...{ waitMs, agentId: null, outputBytes: 0 },
+      waitMs,
+      agentId: null,
+      outputBytes: 0,
       join(report) {
         // Fields that are undefined are not sent.
         report.heartbeat = heartbeat as NonNullable<Report['heartbeat']>;
@@ -85,7 +87,9 @@ function createRenewal(client: HubClient, reports: Reports): HubClient['jobs']['
     const { workspaceId: _workspace, agentId, ...renewal } = body;
     const isUrgent = body.shorten === true || (options?.timeoutMs ?? 0) < URGENT_TIMEOUT_MS;
     return reports.send(client.jobs.heartbeat, body, options, {
-      ...{ agentId, outputBytes: 0, waitMs: isUrgent ? 0 : waitOf(body.leaseMs ?? 0) },
+      agentId,
+      outputBytes: 0,
+      waitMs: isUrgent ? 0 : waitOf(body.leaseMs ?? 0),
       join(report) {
         const at = report.renewals.push(renewal) - 1;
         return ({ renewals, commands }) => {
@@ -112,7 +116,9 @@ function createAppend(
     const waitMs = nowMs - lastMs < OUTPUT_FOLLOWS_MS ? OUTPUT_WAIT_MS : 0;
     lastMs = nowMs;
     return reports.send(client.jobEvents.append, body, options, {
-      ...{ agentId, waitMs, outputBytes: Buffer.byteLength(JSON.stringify(output)) },
+      agentId,
+      waitMs,
+      outputBytes: Buffer.byteLength(JSON.stringify(output)),
       join(report) {
         const at = report.outputs.push(output) - 1;
         return ({ outputs }) => {
@@ -230,8 +236,10 @@ class Reports {
 
   async #sendTogether(agentId: string, calls: readonly WaitingCall[]): Promise<void> {
     const report: Report = {
-      ...{ workspaceId: calls[0]?.workspaceId ?? '', agentId },
-      ...{ renewals: [], outputs: [] },
+      workspaceId: calls[0]?.workspaceId ?? '',
+      agentId,
+      renewals: [],
+      outputs: [],
     };
     const takers = calls.map((call) => call.join(report));
     const timeouts = calls.flatMap(({ timeoutMs }) => (timeoutMs === undefined ? [] : [timeoutMs]));

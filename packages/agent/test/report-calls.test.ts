@@ -29,7 +29,9 @@ async function setup(t: TestContext, { takesReports = true } = {}) {
     const { job } = hub.enqueue({ repoId: 'repo' });
     const grant = { claimKey: job.jobId, leaseMs: LEASE_MS };
     const claimed = await client.jobs.claimNext({
-      ...{ workspaceId, agentId, repoIds: ['repo'] },
+      workspaceId,
+      agentId,
+      repoIds: ['repo'],
       ...grant,
     });
     assert.ok(claimed.jobId !== null);

@@ -19,7 +19,9 @@ const inFile = (key: string) => `the key ${key} of agent.yaml`;
 /** Flags by the command that had them. */
 const renamedFlags: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'agent start': {
-    ...{ '--executor': '--tool', '--command': '--tool', '--acp': '--tool' },
+    '--executor': '--tool',
+    '--command': '--tool',
+    '--acp': '--tool',
     '--no-config': '--config /dev/null',
     ...Object.fromEntries(
       ['allow', 'permission-mode', 'sandbox', 'trust-repository', 'mode', 'effort'].map((key) => [
@@ -27,10 +29,8 @@ const renamedFlags: Readonly<Record<string, Readonly<Record<string, string>>>> =
         inFile(`tool.${key}`),
       ]),
     ),
-    ...{
-      '--share-approvals': inFile('share.approvals'),
-      '--share-changes': inFile('share.changes'),
-    },
+    '--share-approvals': inFile('share.approvals'),
+    '--share-changes': inFile('share.changes'),
     ...Object.fromEntries(
       [
         ...['permissions', 'hold', 'base', 'fetch', 'read-only', 'lease', 'time-limit', 'hooks'],

@@ -20,7 +20,9 @@ test('an operator maps a chat team without a code, to one workspace only', async
   assert.equal(added.exitCode, exitCodes.ok, added.stderr);
   assert.partialDeepStrictEqual(JSON.parse(added.stdout), {
     ok: true,
-    ...{ workspaceSlug: 'acme', teamId: 'T024BE7LD', name: 'Acme' },
+    workspaceSlug: 'acme',
+    teamId: 'T024BE7LD',
+    name: 'Acme',
   });
   assert.equal((await run('workspace', 'create', '--slug', 'beta')).exitCode, exitCodes.ok);
   const refused = await run(...team, '-w', 'beta');

@@ -21,8 +21,11 @@ beforeEach(async () => {
   place = makePlace();
   calls = join(place.directory, 'calls');
   await saveLogin(place.env, {
-    ...{ url: 'http://127.0.0.1:4400', workspaceSlug: 'acme', workspaceId: 'ws_1' },
-    ...{ token: 'sbx_d_secret', loggedInAt: '2026-11-02T09:00:00.000Z' },
+    url: 'http://127.0.0.1:4400',
+    workspaceSlug: 'acme',
+    workspaceId: 'ws_1',
+    token: 'sbx_d_secret',
+    loggedInAt: '2026-11-02T09:00:00.000Z',
   });
 });
 afterEach(async () => await place.end());
@@ -259,8 +262,12 @@ test('agent service status names a program that is missing, and exits with 1', a
   const { stdout, exitCode } = await place.run(['agent', 'service', 'status', '--json'], { env });
   assert.equal(exitCode, 1);
   assert.deepEqual(JSON.parse(stdout), {
-    ...{ ok: false, service: 'signalbox-agent', file: unitFile(), installed: true },
-    ...{ running: false, missingProgram: gone },
+    ok: false,
+    service: 'signalbox-agent',
+    file: unitFile(),
+    installed: true,
+    running: false,
+    missingProgram: gone,
   });
 });
 

@@ -244,7 +244,9 @@ test('a repository has its own tool, time and environment; the rest is as for al
   assert.deepEqual([environment.CI?.value, environment.A?.value], ['1', 'own']);
   const rule = { agent: null, repository: null };
   assert.deepEqual(choiceOf(api.plan), {
-    ...{ name: 'claude', model: 'opus', shareChanges: 'patch' },
+    name: 'claude',
+    model: 'opus',
+    shareChanges: 'patch',
     permissions: [
       { rules: [{ verdict: 'allow', what: 'execute', pattern: 'make', ...rule }] },
       { rules: [{ verdict: 'ask', what: 'fetch', pattern: '', ...rule }] },
@@ -319,7 +321,9 @@ test('the set-up of a repository replaces that of all, and each of its steps is 
 test('the set-up of a commit has the rules of the file, and names no file of the clone', () => {
   const steps = {
     run: ['make', { command: 'npm ci', key: ['package-lock.json'], keep: ['node_modules'] }],
-    ...{ ports: 2, database: true, teardown: 'make down' },
+    ports: 2,
+    database: true,
+    teardown: 'make down',
   };
   const readSteps = setupOf({ from: { value: 'repository', from: 'a.yaml:1' } }).readSteps;
   assert.deepEqual(readSteps?.(JSON.stringify(steps, null, 2)), {

@@ -9,7 +9,9 @@ test('Ctrl-C while an agent starts ends it as soon as it has started', async () 
   interrupted.abort();
   let isDrained = false;
   const done = signals.untilDone({
-    ...{ done: ended.promise, heldJobIds: () => [], stop: async () => {} },
+    done: ended.promise,
+    heldJobIds: () => [],
+    stop: async () => {},
     async drain() {
       isDrained = true;
     },

@@ -19,8 +19,12 @@ const stream = [
   call(2, 'npm test'),
   call(3, longCommand),
   {
-    ...{ type: 'result', subtype: 'success', is_error: false, session_id: 's1' },
-    ...{ result: 'Tested.', usage: { input_tokens: 10, output_tokens: 2 } },
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    session_id: 's1',
+    result: 'Tested.',
+    usage: { input_tokens: 10, output_tokens: 2 },
   },
 ];
 

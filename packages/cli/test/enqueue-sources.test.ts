@@ -75,8 +75,11 @@ test('a template of the workspace is filled, and lacks and loses no value', asyn
   const chosen = ['--kind', 'pr_review', '--priority', '7', '--tool', 'claude', '--budget', '2'];
   const saved = await json(['--file', file, ...chosen, '--save-template', 'review']);
   assert.deepEqual(saved.template.values, {
-    ...{ kind: 'pr_review', prompt: 'Review {{ area }}.\n\n{{prompt}}', priority: 7 },
-    ...{ requirements: { tool: 'claude' }, budget: { costUsd: 2 } },
+    kind: 'pr_review',
+    prompt: 'Review {{ area }}.\n\n{{prompt}}',
+    priority: 7,
+    requirements: { tool: 'claude' },
+    budget: { costUsd: 2 },
   });
   const area = ['--template', 'review', '--set', 'area=login'];
   const { job } = await json(['Look at the tests.', ...area, '--priority', '9', '--tool', 'codex']);
@@ -97,7 +100,8 @@ test('a template is changed by its own values, and keeps nothing that is for one
   const { repoId, ...values } = template.values;
   assert.match(repoId, /^repo_/);
   assert.deepEqual(values, {
-    ...{ prompt: 'Mend {{area}}.', role: 'x' },
+    prompt: 'Mend {{area}}.',
+    role: 'x',
     variants: [{ tool: 'claude' }, { tool: 'codex' }],
   });
   const both = await json(['--template', 'mend', '--set', 'area=it', '--repo', clone]);

@@ -31,7 +31,9 @@ async function run(args: readonly string[]) {
 function onTerminal(columns: number, args: readonly string[]): string[] {
   const line = [process.execPath, commandFile, ...args].map((word) => `'${word}'`).join(' ');
   const output = execFileSync('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
-    ...{ cwd: clone, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: clone,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm-256color', FORCE_COLOR: '1' },
   });
   assert.notEqual(output, stripVTControlCharacters(output), 'it has colours');
@@ -48,12 +50,17 @@ const client = () => createClient({ baseUrl: place.url });
 
 async function beat(name: string, more: { commandNumber?: number; status?: 'offline' } = {}) {
   return await client().agents.heartbeat({
-    ...{ workspaceId, machineFingerprint: name, displayName: name },
+    workspaceId,
+    machineFingerprint: name,
+    displayName: name,
     capabilities: {
-      ...{ canWrite: true, reposAllowed: [repoId] },
+      canWrite: true,
+      reposAllowed: [repoId],
       tools: [{ name: 'claude', model: 'opus', models: ['opus'] }],
     },
-    ...{ agentVersion: '0.1.0', platform: 'linux', arch: 'x64' },
+    agentVersion: '0.1.0',
+    platform: 'linux',
+    arch: 'x64',
     ...more,
   });
 }
@@ -107,7 +114,9 @@ test('an unknown or ambiguous agent is refused with the next step', async () => 
   assert.match(unknown.stderr, /List agents: .*signalbox agents/);
   for (const machine of ['a', 'b']) {
     await client().agents.heartbeat({
-      ...{ workspaceId, machineFingerprint: machine, displayName: 'twin' },
+      workspaceId,
+      machineFingerprint: machine,
+      displayName: 'twin',
     });
   }
   const twins = await run(['agent', 'drain', 'twin']);
@@ -120,7 +129,9 @@ test('an unknown or ambiguous agent is refused with the next step', async () => 
 
 test('repo pause, resume and archive act on the repository of the clone', async () => {
   assert.deepEqual(await json(['repo', 'pause', '--reason', 'Freeze']), {
-    ...{ ok: true, repoId, paused: true },
+    ok: true,
+    repoId,
+    paused: true,
   });
   const { pauses } = await client().queue.listPauses({ workspaceId });
   assert.deepEqual([pauses[0]?.repoId, pauses[0]?.reason], [repoId, 'Freeze']);
@@ -132,8 +143,12 @@ test('repo pause, resume and archive act on the repository of the clone', async 
 test('runs lists runs and shows one with its jobs', async () => {
   assert.match((await run(['runs'])).stdout, /No runs yet/);
   const { runId } = await client().runs.upsertV1({
-    ...{ workspaceId, repoId, runRef: 'health', title: 'Health check' },
-    ...{ status: 'in_progress', currentMilestone: 'planning' },
+    workspaceId,
+    repoId,
+    runRef: 'health',
+    title: 'Health check',
+    status: 'in_progress',
+    currentMilestone: 'planning',
   });
   const first = await json(['enqueue', 'Plan it', '--run', runId]);
   await json(['enqueue', 'Do it', '--run', runId, '--depends-on', first.jobId]);

@@ -152,10 +152,14 @@ export async function startHub(env: NodeJS.ProcessEnv = {}): Promise<HubPlace> {
   const [, linkToken = ''] = await hub.says(/#token=(\S+)\n/);
   const workspaceSlug = 'acme';
   const console = createClientOf(ownerEndpoints, {
-    ...{ baseUrl: url, fetch: browserFetch(url), pathOf: consolePathOf },
+    baseUrl: url,
+    fetch: browserFetch(url),
+    pathOf: consolePathOf,
   });
   const { workspaces } = await console.firstOwner.create({
-    ...{ linkToken, workspaceSlug, workspaceName: 'Acme' },
+    linkToken,
+    workspaceSlug,
+    workspaceName: 'Acme',
     email: 'ada@acme.test',
     name: 'Ada',
     password: 'a horse of another colour',

@@ -10,8 +10,11 @@ import { exitCodes } from '../src/index.ts';
 import { type HubPlace, makeClone, makePlace, type Place, startHub } from './harness.ts';
 
 const request = JSON.stringify({
-  ...{ hook_event_name: 'PermissionRequest', session_id: 's1', cwd: '/' },
-  ...{ tool_name: 'Bash', tool_input: { command: 'npm publish' } },
+  hook_event_name: 'PermissionRequest',
+  session_id: 's1',
+  cwd: '/',
+  tool_name: 'Bash',
+  tool_input: { command: 'npm publish' },
 });
 
 suite('hook install', () => {
@@ -130,8 +133,11 @@ suite('hook run without a hub', () => {
 
   const logInAt = (url: string) =>
     saveLogin(place.env, {
-      ...{ url, workspaceSlug: 'acme', workspaceId: 'ws_1' },
-      ...{ token: 'sbx_d_secret', loggedInAt: '2026-11-02T09:00:00.000Z' },
+      url,
+      workspaceSlug: 'acme',
+      workspaceId: 'ws_1',
+      token: 'sbx_d_secret',
+      loggedInAt: '2026-11-02T09:00:00.000Z',
     });
 
   async function runHook(tool = 'codex') {
@@ -180,7 +186,8 @@ suite('hook run', () => {
     const { workspaceId } = place;
     for (;;) {
       const { uncertainties } = await place.console.uncertainties.list({
-        ...{ workspaceId, status: 'open' },
+        workspaceId,
+        status: 'open',
       });
       if (uncertainties[0] !== undefined) return uncertainties[0];
     }
@@ -202,11 +209,13 @@ suite('hook run', () => {
     assert.deepEqual([allowed.exitCode, allowed.stderr], [exitCodes.ok, '']);
     const refused = await answerWith('answered', 'refuse');
     assert.deepEqual(decisionIn(refused.stdout), {
-      ...{ behavior: 'deny', message: 'Ada refused this.' },
+      behavior: 'deny',
+      message: 'Ada refused this.',
     });
     const words = await answerWith('answered', 'Allow it\nafter lunch');
     assert.deepEqual(decisionIn(words.stdout), {
-      ...{ behavior: 'deny', message: 'Ada refused this: Allow it\nafter lunch' },
+      behavior: 'deny',
+      message: 'Ada refused this: Allow it\nafter lunch',
     });
   });
 

@@ -151,8 +151,14 @@ export async function attackIn(arena: Arena, name: Attack) {
   const runId = await makeRun(place, repoId, `run-${arena.tried.size}`);
   arena.tried.add(name);
   const { jobId } = await client.jobs.enqueue({
-    ...{ workspaceId, repoId, runId, kind: 'work', prompt: `feed ${name}` },
-    ...{ maxAttempts: 1, priority: PRIORITY, requirements },
+    workspaceId,
+    repoId,
+    runId,
+    kind: 'work',
+    prompt: `feed ${name}`,
+    maxAttempts: 1,
+    priority: PRIORITY,
+    requirements,
   });
   const ref = { workspaceId, jobId };
   let { job } = await client.jobs.get(ref);

@@ -103,7 +103,9 @@ before(async () => {
   clone = makeClone(place);
   hub = await startHostileHub(planted, () => isRefusing);
   Object.assign(place.env, {
-    ...{ SIGNALBOX_URL: hub.url, SIGNALBOX_TOKEN: 'token', FORCE_COLOR: '1' },
+    SIGNALBOX_URL: hub.url,
+    SIGNALBOX_TOKEN: 'token',
+    FORCE_COLOR: '1',
   });
 });
 after(async () => {

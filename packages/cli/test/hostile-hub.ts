@@ -54,7 +54,9 @@ function plantEach(items: Schema, text: string): unknown[] {
 /** Fields that agents send beside those of a schema, such as in evidence. */
 function open(text: string): Record<string, unknown> {
   return {
-    ...{ [text]: text, branch: text, byName: text },
+    [text]: text,
+    branch: text,
+    byName: text,
     executor: { name: text, version: text, sessionId: text, denied: [text, text] },
     reported: [{ check: text, outcome: 'passed', detail: text, link: text }],
     attachments: [{ fileName: text, sizeBytes: 2, uploadId: text }],

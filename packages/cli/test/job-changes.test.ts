@@ -47,7 +47,9 @@ const readJob = async (jobId: string) => (await client().jobs.get({ workspaceId,
 /** Claims the oldest job and returns what a completion needs. */
 async function claim() {
   const { agentId } = await client().agents.heartbeat({
-    ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+    workspaceId,
+    machineFingerprint: 'build-7',
+    displayName: 'build-7',
     capabilities: { canWrite: true, reposAllowed: [repoId] },
   });
   const { jobId } = await client().jobs.claimNext({ workspaceId, agentId });
@@ -139,7 +141,10 @@ test('job retry puts a failed job back, as it was or with another prompt', async
 test('job retry --tool enqueues a job that is done once more, for that tool', async () => {
   const wish = { kind: 'work', prompt: 'Once more', priority: 900, role: 'x' } as const;
   const { jobId } = await client().jobs.enqueue({
-    ...{ workspaceId, repoId, ...wish, budget: { costUsd: 2 } },
+    workspaceId,
+    repoId,
+    ...wish,
+    budget: { costUsd: 2 },
   });
   await client().jobs.complete({ ...(await claim()), outcome: 'done' });
   const again = await json(['job', 'retry', jobId, '--tool', 'codex', '--model', 'gpt-5.5']);
@@ -334,7 +339,9 @@ test('queue pause and resume act on the workspace, repo pause and resume on a re
   assert.equal(paused.exitCode, exitCodes.ok, paused.stderr);
   assert.match(paused.stdout, /Paused the queue of dev/);
   assert.deepEqual(await json(['repo', 'pause', '.']), {
-    ...{ ok: true, repoId, paused: true },
+    ok: true,
+    repoId,
+    paused: true,
   });
   const { pauses } = await client().queue.listPauses({ workspaceId });
   assert.deepEqual(

@@ -25,13 +25,17 @@ before(async () => {
   ({ jobId } = await json(['enqueue', 'Talk']));
   const client = createClient({ baseUrl: place.url });
   const { agentId } = await client.agents.heartbeat({
-    ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+    workspaceId,
+    machineFingerprint: 'build-7',
+    displayName: 'build-7',
     capabilities: { canWrite: true, reposAllowed: [repoId] },
   });
   const claimed = await client.jobs.claimNext({ workspaceId, agentId });
   assert.equal(claimed.jobId, jobId);
   await client.jobEvents.append({
-    ...{ workspaceId, jobId, agentId },
+    workspaceId,
+    jobId,
+    agentId,
     entries: [{ logSeq: 1, message: bytes }],
   });
   await enqueueCalls(client, { workspaceId, agentId });
@@ -43,7 +47,8 @@ let callsId: string;
 async function enqueueCalls(client: Client, ref: { workspaceId: string; agentId: string }) {
   ({ jobId: callsId } = await json(['enqueue', 'Call']));
   await client.agents.heartbeat({
-    ...{ workspaceId: ref.workspaceId, machineFingerprint: 'build-7' },
+    workspaceId: ref.workspaceId,
+    machineFingerprint: 'build-7',
     capabilities: { canWrite: true, maxConcurrentJobs: 2 },
   });
   assert.equal((await client.jobs.claimNext(ref)).jobId, callsId);
@@ -102,7 +107,9 @@ test('--raw has the bytes as the tool wrote them', async () => {
 test('--search prints numbered lines in any case', async () => {
   assert.equal(await shown('--search', 'ERROR'), '7: Error in line 7\n');
   assert.deepEqual(await json(['job', 'log', jobId, '--search', 'line 2500']), {
-    ...{ ok: true, attempt: 1, matches: [{ line: 2500, text: 'line 2500' }] },
+    ok: true,
+    attempt: 1,
+    matches: [{ line: 2500, text: 'line 2500' }],
   });
   const none = await run(['job', 'log', jobId, '--search', 'nothing']);
   assert.deepEqual([none.exitCode, none.stdout], [exitCodes.ok, '']);

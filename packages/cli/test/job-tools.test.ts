@@ -28,7 +28,9 @@ before(async () => {
   const linked = await place.run(['repo', 'link', '.', '--json'], { cwd: clone });
   ({ workspaceId, repoId } = JSON.parse(linked.stdout).repo);
   ({ agentId } = await hub().agents.heartbeat({
-    ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+    workspaceId,
+    machineFingerprint: 'build-7',
+    displayName: 'build-7',
     capabilities: { canWrite: true, reposAllowed: [repoId] },
   }));
 });
@@ -56,7 +58,11 @@ const EXCHANGE_TRIES = 200;
 async function holdJob({ holdMs = 60_000, runId }: { holdMs?: number; runId?: string } = {}) {
   const run = runId === undefined ? {} : { runId };
   const { jobId } = await hub().jobs.enqueue({
-    ...{ workspaceId, repoId, kind: 'work', prompt: 'Do it', ...run },
+    workspaceId,
+    repoId,
+    kind: 'work',
+    prompt: 'Do it',
+    ...run,
   });
   const claimed = await hub().jobs.claimNext({ workspaceId, agentId });
   assert.equal(claimed.jobId, jobId);
@@ -68,12 +74,17 @@ async function holdJob({ holdMs = 60_000, runId }: { holdMs?: number; runId?: st
   }
   const reportFile = join(directory, 'notes', 'report.ndjson');
   const env = {
-    ...{ SIGNALBOX_BASE_URL: place.url, SIGNALBOX_JOB_TOKEN: claimed.jobToken ?? '' },
-    ...{ SIGNALBOX_WORKSPACE_ID: workspaceId, SIGNALBOX_JOB_ID: jobId },
-    ...{ SIGNALBOX_AGENT_ID: agentId, SIGNALBOX_ATTEMPT: String(claimed.claimGeneration) },
-    ...{ SIGNALBOX_WORKTREE: worktree, SIGNALBOX_REPORT_FILE: reportFile },
+    SIGNALBOX_BASE_URL: place.url,
+    SIGNALBOX_JOB_TOKEN: claimed.jobToken ?? '',
+    SIGNALBOX_WORKSPACE_ID: workspaceId,
+    SIGNALBOX_JOB_ID: jobId,
+    SIGNALBOX_AGENT_ID: agentId,
+    SIGNALBOX_ATTEMPT: String(claimed.claimGeneration),
+    SIGNALBOX_WORKTREE: worktree,
+    SIGNALBOX_REPORT_FILE: reportFile,
     SIGNALBOX_RESULT_FILE: join(directory, 'tool', 'result.json'),
-    ...{ SIGNALBOX_HOLD_MS: String(holdMs), DEPLOY_TOKEN: 'hunter2-hunter2' },
+    SIGNALBOX_HOLD_MS: String(holdMs),
+    DEPLOY_TOKEN: 'hunter2-hunter2',
   };
   const claimGeneration = claimed.claimGeneration ?? 0;
   return { jobId, claimGeneration, env, worktree, reportFile } satisfies Held;
@@ -121,7 +132,11 @@ async function questionsOf(jobId: string, count = 1) {
 
 async function answer(uncertaintyId: string, value: string, mode: 'answered' | 'dismissed') {
   await hub().uncertainties.addResolution({
-    ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
+    workspaceId,
+    uncertaintyId,
+    mode,
+    value,
+    confidence: 1,
   });
 }
 
@@ -332,7 +347,11 @@ test('nothing is written through a link in the place of the report', async () =>
 
 test('get_context and list_run_jobs are about the run of the job', async () => {
   const { runId } = await hub().runs.upsertV1({
-    ...{ workspaceId, repoId, runRef: 'ports', title: 'Ports', status: 'in_progress' },
+    workspaceId,
+    repoId,
+    runRef: 'ports',
+    title: 'Ports',
+    status: 'in_progress',
   });
   const add = async (title: string, text: string) => {
     const source = `test:${title}`;
@@ -385,7 +404,9 @@ test('ask prints the answer, and its exit code says what became of the question'
   assert.deepEqual({ exitCode, stdout }, { exitCode: exitCodes.ok, stdout: 'yes\n' });
   const again = await place.run([...line, '--json'], { env });
   assert.deepEqual(JSON.parse(again.stdout), {
-    ...{ uncertaintyId: question.uncertaintyId, status: 'answered', answer: 'yes' },
+    uncertaintyId: question.uncertaintyId,
+    status: 'answered',
+    answer: 'yes',
   });
   const which = ['ask', 'Which?', '--option', 'a', '--recommend', 'a', '--deadline', '2h'];
   const parked = await place.run([...which, '--wait', '1s'], { env });

@@ -136,18 +136,28 @@ describe('what the agent keeps from a hostile tool', () => {
   async function probe(number: number, settings: object): Promise<string[]> {
     const stateDir = at(`state-${number}`);
     const tool = probingTool({
-      ...{ home: place.directory, config: at('config'), stateDir, clone, token, port, socket },
-      ...{ program: at('bin/program'), stream: at('bin/stream') },
+      home: place.directory,
+      config: at('config'),
+      stateDir,
+      clone,
+      token,
+      port,
+      socket,
+      program: at('bin/program'),
+      stream: at('bin/stream'),
     });
     writeFileSync(at('bin/claude'), tool);
     chmodSync(at('bin/claude'), 0o755);
     const all = {
-      ...{ ...settings, 'state-dir': stateDir, tool: { name: 'claude', protocol: 'cli' } },
+      ...settings,
+      'state-dir': stateDir,
+      tool: { name: 'claude', protocol: 'cli' },
       ...('isolation' in settings ? { readable: [at('bin')] } : {}),
     };
     const agent = place.start(['agent', 'start', ...configFlag(place, all)], {
       env: {
-        ...{ ANTHROPIC_API_KEY: 'key-of-the-person', SVC_PORT: '1' },
+        ANTHROPIC_API_KEY: 'key-of-the-person',
+        SVC_PORT: '1',
         PATH: [at('bin'), bwrapDirectory, place.env.PATH].join(delimiter),
       },
     });

@@ -17,7 +17,10 @@ export interface ModelProvider {
 }
 
 const answer = {
-  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'sonnet-2026' },
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'sonnet-2026',
   content: [{ type: 'text', text: 'Yes.' }],
   stop_reason: 'end_turn',
   stop_sequence: null,

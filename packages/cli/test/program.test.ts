@@ -69,7 +69,8 @@ test('doctor says whether tools can be wrapped, and if not, why', async () => {
   const script = `#!/bin/sh\necho "${words}" >&2; exit 1\n`;
   writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
   assert.deepEqual(await findIt(), {
-    ...{ name: 'Isolation', state: 'missing' },
+    name: 'Isolation',
+    state: 'missing',
     message: `bubblewrap does not work here: ${words}`,
   });
 });

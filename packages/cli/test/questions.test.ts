@@ -17,8 +17,11 @@ before(async () => {
   const { repo } = await json(['repo', 'link', '.']);
   ({ workspaceId } = repo);
   ({ runId } = await client().runs.upsertV1({
-    ...{ workspaceId, repoId: repo.repoId, runRef: 'health', title: 'Health check' },
-    ...{ status: 'in_progress' },
+    workspaceId,
+    repoId: repo.repoId,
+    runRef: 'health',
+    title: 'Health check',
+    status: 'in_progress',
   }));
 });
 after(async () => await place.end());
@@ -40,8 +43,13 @@ type Ask = Parameters<ReturnType<typeof client>['uncertainties']['createWithAuto
 /** Asks a question and returns its ID. */
 async function ask(more: Partial<Ask> = {}): Promise<string> {
   const { uncertaintyId } = await client().uncertainties.createWithAutoPromotion({
-    ...{ workspaceId, runId, prompt: 'May the check report the version?', kind: 'approval' },
-    ...{ confidence: 0.2, impact: 'medium', reversibility: 'easy' },
+    workspaceId,
+    runId,
+    prompt: 'May the check report the version?',
+    kind: 'approval',
+    confidence: 0.2,
+    impact: 'medium',
+    reversibility: 'easy',
     options: [
       { value: 'yes', label: 'Report it' },
       { value: 'no', label: 'Leave it out' },
@@ -107,7 +115,9 @@ test('answer chooses an option by value or label, by the end of the ID', async (
 
 test('answer --alike answers all questions of a row, says which, and no others', async () => {
   const region = {
-    ...{ prompt: 'Which region?', kind: 'choice' as const, impact: 'low' as const },
+    prompt: 'Which region?',
+    kind: 'choice' as const,
+    impact: 'low' as const,
     options: [{ value: 'eu' }, { value: 'us' }],
   };
   const first = await ask(region);

@@ -161,7 +161,9 @@ test('the timeline says how an attempt ended, in words that fit its cause', () =
   const lines: string[] = [];
   // A partial Io with the members that timelines use.
   const io = {
-    ...{ columns: 80, isColored: false, styles: stylesOf(false) },
+    columns: 80,
+    isColored: false,
+    styles: stylesOf(false),
     print: (line = '') => lines.push(line.replace(/^[\d:]+ +/, '')),
   } as unknown as Io;
   const common = { at: '2026-11-02T09:00:00.000Z', agentId: 'agt_1', attempt: 1 };
@@ -196,7 +198,9 @@ test('the timeline says how an attempt ended, in words that fit its cause', () =
 test('a job shows what its tool reported, and what each model cost', () => {
   const lines: string[] = [];
   const io = {
-    ...{ columns: 80, isColored: false, styles: stylesOf(false) },
+    columns: 80,
+    isColored: false,
+    styles: stylesOf(false),
     print: (line = '') => lines.push(line),
   } as unknown as Io;
   const evidence: object = {
@@ -264,7 +268,9 @@ test('the timeline says how long a call took and what was used', () => {
   const printed: string[] = [];
   // A partial Io with the members that timelines use.
   const io = {
-    ...{ styles: stylesOf(false), isColored: false, columns: 60 },
+    styles: stylesOf(false),
+    isColored: false,
+    columns: 60,
     print: (line: string) => void printed.push(line),
     printOutput: (line: string) => void printed.push(line),
   } as unknown as Io;

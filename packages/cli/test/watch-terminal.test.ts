@@ -17,8 +17,11 @@ before(async () => {
   const { repo } = JSON.parse(linked.stdout);
   ({ workspaceId } = repo);
   ({ runId } = await client().runs.upsertV1({
-    ...{ workspaceId, repoId: repo.repoId, runRef: 'health', title: 'Health check' },
-    ...{ status: 'in_progress' },
+    workspaceId,
+    repoId: repo.repoId,
+    runRef: 'health',
+    title: 'Health check',
+    status: 'in_progress',
   }));
 });
 after(async () => await place.end());
@@ -27,8 +30,13 @@ const client = () => createClient({ baseUrl: place.url });
 
 async function ask(prompt: string): Promise<string> {
   const { uncertaintyId } = await client().uncertainties.createWithAutoPromotion({
-    ...{ workspaceId, runId, prompt, kind: 'approval' },
-    ...{ confidence: 0.2, impact: 'medium', reversibility: 'easy' },
+    workspaceId,
+    runId,
+    prompt,
+    kind: 'approval',
+    confidence: 0.2,
+    impact: 'medium',
+    reversibility: 'easy',
     options: [
       { value: 'yes', label: 'Report it' },
       { value: 'no', label: 'Leave it out' },
@@ -47,7 +55,9 @@ async function startCalling(): Promise<{ jobId: string; agentId: string }> {
     (await place.run(['enqueue', 'Call tools', '--json'], { cwd: clone })).stdout,
   );
   const { agentId } = await client().agents.heartbeat({
-    ...{ workspaceId, displayName: 'build-7', machineFingerprint: 'build-7' },
+    workspaceId,
+    displayName: 'build-7',
+    machineFingerprint: 'build-7',
     capabilities: { canWrite: true },
   });
   assert.equal(
@@ -99,7 +109,9 @@ test('watch shows what the tool of a running job does, as it begins and as it en
   const call = { id: 'c1', kind: 'execute', title: 'npm test' } as const;
   const report = (logSeq: number, toolCall: ToolCall) =>
     client().jobEvents.append({
-      ...{ workspaceId, jobId, agentId },
+      workspaceId,
+      jobId,
+      agentId,
       entries: [{ logSeq, message: `${toolCall.status}\n`, activity: { toolCall } }],
     });
   const terminal = watch(80);

@@ -23,12 +23,19 @@ const job = (index: number, status: ListedJob['status'], title: string) =>
   ({ jobId: `job_0000000000000000000job${index}`, status, title, createdAt: at }) as ListedJob;
 const listed = (index: number, title: string) =>
   ({
-    ...{ uncertaintyId: `unc_00000000000000000quest${index}`, kind: 'approval', title },
-    ...{ createdAt: at, deadlineAt: null },
+    uncertaintyId: `unc_00000000000000000quest${index}`,
+    kind: 'approval',
+    title,
+    createdAt: at,
+    deadlineAt: null,
   }) as unknown as ListedUncertainty;
 const asked = {
-  ...{ uncertaintyId: 'unc_00000000000000000quest1', kind: 'approval', context: '' },
-  ...{ prompt: 'May the tool run this?\nmake deploy', recommendedValue: null, assumedValue: '' },
+  uncertaintyId: 'unc_00000000000000000quest1',
+  kind: 'approval',
+  context: '',
+  prompt: 'May the tool run this?\nmake deploy',
+  recommendedValue: null,
+  assumedValue: '',
   options: [
     { value: 'yes', label: 'Yes' },
     { value: 'no', label: 'No' },
@@ -46,7 +53,11 @@ const data = {
     [
       'job_0000000000000000000job1',
       {
-        ...{ id: 'c1', kind: 'execute', status: 'failed', exitCode: 1, durationMs: 4_000 },
+        id: 'c1',
+        kind: 'execute',
+        status: 'failed',
+        exitCode: 1,
+        durationMs: 4_000,
         title: `npm test -- \u001b[31m${'健康'.repeat(80)}`,
       },
     ],
@@ -117,7 +128,11 @@ test('each line is shorter than the screen, at every size, in every state', () =
 
 const screenOf = (state: WatchState, rows = 24) =>
   renderScreen(data, state, {
-    ...{ columns: 80, rows, styles: stylesOf(false), nowMs, workspace: 'acme' },
+    columns: 80,
+    rows,
+    styles: stylesOf(false),
+    nowMs,
+    workspace: 'acme',
   });
 
 test('the list shows questions, then jobs, with counts above and keys below', () => {
@@ -200,7 +215,11 @@ test('a job is chosen by keys, also below many questions, and read', () => {
   };
   const draw = (state: WatchState, rows = 24) =>
     renderScreen(crowded, state, {
-      ...{ columns: 80, rows, styles: stylesOf(false), nowMs, workspace: 'acme' },
+      columns: 80,
+      rows,
+      styles: stylesOf(false),
+      nowMs,
+      workspace: 'acme',
     }).join('\n');
   const text = draw(firstState);
   assert.match(text, /◐ running/);
@@ -210,7 +229,8 @@ test('a job is chosen by keys, also below many questions, and read', () => {
   const onJob = go(firstState, key('tab'), key('down'));
   assert.match(draw(onJob), /▸ ✖ failed/);
   assert.deepEqual(pressKey(onJob, crowded, key('return')).effect, {
-    ...{ do: 'open-job', jobId: failed.jobId },
+    do: 'open-job',
+    jobId: failed.jobId,
   });
   const far = go(onJob, ...Array.from({ length: 30 }, () => key('down')));
   assert.match(draw(far), /▸ ✔ done .* Job 28/);

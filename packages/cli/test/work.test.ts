@@ -69,8 +69,15 @@ test('work list, show and diff tell what agents made in a clone', async () => {
   assert.deepEqual(
     { ...branches[0], committedAt: '', commitSha: '' },
     {
-      ...{ branch: good.branch, jobId: good.jobId, attempt: 1, committedAt: '', commitSha: '' },
-      ...{ merged: false, checkedOut: false, status: 'done', verdict: 'verified' },
+      branch: good.branch,
+      jobId: good.jobId,
+      attempt: 1,
+      committedAt: '',
+      commitSha: '',
+      merged: false,
+      checkedOut: false,
+      status: 'done',
+      verdict: 'verified',
       state: 'in_review',
       title: 'Run echo good > good.txt',
     },

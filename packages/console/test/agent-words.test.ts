@@ -4,17 +4,34 @@ import { commandOutlook, commandWords, pauseWords } from '../src/format/agent-wo
 import { isolationWords } from '../src/format/tool-words.ts';
 
 const standing: StandingCommand = {
-  ...{ command: 'drain', number: 1, state: 'asked', reason: null, askedBy: 'usr_1' },
-  ...{ askedByName: 'Ada', acknowledgedAt: null, expiresAt: null },
+  command: 'drain',
+  number: 1,
+  state: 'asked',
+  reason: null,
+  askedBy: 'usr_1',
+  askedByName: 'Ada',
+  acknowledgedAt: null,
+  expiresAt: null,
   askedAt: '2026-11-02T09:00:00.000Z',
 };
 
 function agent(command: Partial<StandingCommand>, more: Partial<Agent> = {}): Agent {
   return {
-    ...{ agentId: 'agt_1', workspaceId: 'ws_1', displayName: 'build-7', machineFingerprint: 'f' },
-    ...{ principalId: 'service:ci', status: 'online', capabilities: {}, repoIds: [], held: [] },
-    ...{ heldCount: 0, agentVersion: null, platform: null, arch: null },
-    ...{ lastSeenAt: standing.askedAt, createdAt: standing.askedAt },
+    agentId: 'agt_1',
+    workspaceId: 'ws_1',
+    displayName: 'build-7',
+    machineFingerprint: 'f',
+    principalId: 'service:ci',
+    status: 'online',
+    capabilities: {},
+    repoIds: [],
+    held: [],
+    heldCount: 0,
+    agentVersion: null,
+    platform: null,
+    arch: null,
+    lastSeenAt: standing.askedAt,
+    createdAt: standing.askedAt,
     command: { ...standing, ...command },
     ...more,
   };

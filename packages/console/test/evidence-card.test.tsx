@@ -33,8 +33,12 @@ test('the card shows each check, and the output of one that failed', async () =>
     checks: [
       { name: 'npm test', command: 'npm test', outcome: 'passed', exitCode: 0, durationMs: 8_400 },
       {
-        ...{ name: 'npm run lint', command: 'npm run lint', outcome: 'failed', exitCode: 2 },
-        ...{ durationMs: 900, output: '<b>1 error</b>' },
+        name: 'npm run lint',
+        command: 'npm run lint',
+        outcome: 'failed',
+        exitCode: 2,
+        durationMs: 900,
+        output: '<b>1 error</b>',
       },
       { name: 'e2e', command: 'e2e', outcome: 'timed_out', durationMs: 600_000 },
     ],

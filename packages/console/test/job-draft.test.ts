@@ -11,18 +11,29 @@ const faultsIn = (change: Partial<typeof draft>) =>
 describe('the draft of a job', () => {
   test('becomes a request with what was entered, and no more', () => {
     expect(requestOf('ws_1', draft).request).toEqual({
-      ...{ workspaceId: 'ws_1', repoId: 'repo_1', kind: 'work', prompt: 'Add a check.' },
+      workspaceId: 'ws_1',
+      repoId: 'repo_1',
+      kind: 'work',
+      prompt: 'Add a check.',
     });
     const more = { priority: '-5', delay: '1h30m', requirements: 'os=linux, gpu=a100' };
     const limits = {
-      ...{ budgetUsd: '2.5', timeLimit: '30m', maxAttempts: '2' },
-      ...{ dependsOn: ['job_1'], base: ' release ', runId: 'run_1' },
+      budgetUsd: '2.5',
+      timeLimit: '30m',
+      maxAttempts: '2',
+      dependsOn: ['job_1'],
+      base: ' release ',
+      runId: 'run_1',
     };
     expect(requestOf('ws_1', { ...draft, ...more, ...limits }).request).toMatchObject({
-      ...{ priority: -5, delayMs: 5_400_000, maxAttempts: 2, base: 'release' },
+      priority: -5,
+      delayMs: 5_400_000,
+      maxAttempts: 2,
+      base: 'release',
       budget: { costUsd: 2.5, timeLimitMs: 1_800_000 },
       requirements: { labels: { os: 'linux', gpu: 'a100' } },
-      ...{ dependsOn: ['job_1'], runId: 'run_1' },
+      dependsOn: ['job_1'],
+      runId: 'run_1',
     });
   });
 

@@ -35,7 +35,8 @@ describe('filters of the job list', () => {
   test('an age is a time from now', () => {
     const nowMs = Date.parse('2026-11-22T09:00:00.000Z');
     expect(wireFilters({ since: '24h', agent: 'agt_1' }, nowMs)).toEqual({
-      ...{ agentId: 'agt_1', workEnded: false },
+      agentId: 'agt_1',
+      workEnded: false,
       fromAt: '2026-11-21T09:00:00.000Z',
     });
   });
@@ -63,9 +64,15 @@ describe('the results of a bulk', () => {
 
 describe('the commands of a new job', () => {
   const request = {
-    ...{ workspaceId: 'ws_1', repoId: 'repo_1', kind: 'work' as const },
-    ...{ prompt: "It's $HOME", priority: -5, delayMs: 90_000, dependsOn: ['job_1', 'job_2'] },
-    ...{ requirements: { labels: { os: 'linux' } }, base: 'release' },
+    workspaceId: 'ws_1',
+    repoId: 'repo_1',
+    kind: 'work' as const,
+    prompt: "It's $HOME",
+    priority: -5,
+    delayMs: 90_000,
+    dependsOn: ['job_1', 'job_2'],
+    requirements: { labels: { os: 'linux' } },
+    base: 'release',
     budget: { costUsd: 2.5, timeLimitMs: 90_000 },
   };
 

@@ -51,10 +51,25 @@ const input = {
 
 function commentOn(fields: Partial<ReviewComment>): ReviewComment {
   return {
-    ...{ commentId: 'com_1', jobId: 'job_1', number: 1, repliesTo: null, path: 'src/a.ts' },
-    ...{ side: 'result', startLine: 2, endLine: 3, commitSha: null, lines: '', text: 'Why?' },
-    ...{ author: { id: 'usr_1', name: 'Ada' }, createdAt: '', updatedAt: '', sentInJobId: null },
-    ...{ answer: null, fate: null, resolvedAt: null, resolvedBy: null },
+    commentId: 'com_1',
+    jobId: 'job_1',
+    number: 1,
+    repliesTo: null,
+    path: 'src/a.ts',
+    side: 'result',
+    startLine: 2,
+    endLine: 3,
+    commitSha: null,
+    lines: '',
+    text: 'Why?',
+    author: { id: 'usr_1', name: 'Ada' },
+    createdAt: '',
+    updatedAt: '',
+    sentInJobId: null,
+    answer: null,
+    fate: null,
+    resolvedAt: null,
+    resolvedBy: null,
     ...fields,
   };
 }
@@ -120,10 +135,17 @@ test('a thread of this round is at its lines; one of another round where git has
     commentOn({}),
     commentOn({ commentId: 'com_2', repliesTo: 'com_1', text: 'And here?' }),
     commentOn({
-      ...{ commentId: 'com_3', jobId: 'job_0', startLine: 90, endLine: 91 },
+      commentId: 'com_3',
+      jobId: 'job_0',
+      startLine: 90,
+      endLine: 91,
       fate: {
-        ...{ state: 'moved', path: 'new.ts', startLine: 8, endLine: 8 },
-        ...{ jobId: 'job_1', commitSha: null },
+        state: 'moved',
+        path: 'new.ts',
+        startLine: 8,
+        endLine: 8,
+        jobId: 'job_1',
+        commitSha: null,
       },
     }),
     commentOn({ commentId: 'com_4', jobId: 'job_0' }),
@@ -154,7 +176,10 @@ test('in the changes of a round, comments on the file before the work are beside
 test('failed checks and findings that name a line of a changed file are on that line', () => {
   const checks = [
     {
-      ...{ name: 'lint', command: 'lint', outcome: 'failed', durationMs: 1 },
+      name: 'lint',
+      command: 'lint',
+      outcome: 'failed',
+      durationMs: 1,
       output: './src/a.ts:2:5: no-magic\nother/a.ts:3: no\na.ts(4,1): error TS1005\n',
     },
     { name: 'ok', command: 'ok', outcome: 'passed', durationMs: 1, output: 'src/a.ts:1: fine' },
@@ -165,7 +190,10 @@ test('failed checks and findings that name a line of a changed file are on that 
     files.map(({ path }) => path),
   );
   const range = (path: string, line: number) => ({
-    ...{ path, side: 'result', startLine: line, endLine: line },
+    path,
+    side: 'result',
+    startLine: line,
+    endLine: line,
   });
   const at = (path: string, line: number, source: string, text: string) => [
     lineKey(path, 'result', line),
@@ -197,7 +225,9 @@ test('a line is cut where its color or its change begins or ends', () => {
 
 test('findings of another job are on their line, or at their file if it is another line', () => {
   const found = (line: number | undefined, message: string, text?: string, file = 'src/a.ts') => ({
-    ...{ file, severity: 'major', message },
+    file,
+    severity: 'major',
+    message,
     ...(line === undefined ? {} : { line }),
     ...(text === undefined ? {} : { text }),
   });

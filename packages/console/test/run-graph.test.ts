@@ -4,8 +4,16 @@ import { layOutRun } from '../src/format/run-graph.ts';
 
 function job(jobId: string, parentJobId: string | null = null, dependsOn: string[] = []): RunJob {
   return {
-    ...{ jobId, parentJobId, dependsOn, title: jobId, status: 'done', kind: 'work' },
-    ...{ agentId: null, changed: null, startedAt: null, finishedAt: null },
+    jobId,
+    parentJobId,
+    dependsOn,
+    title: jobId,
+    status: 'done',
+    kind: 'work',
+    agentId: null,
+    changed: null,
+    startedAt: null,
+    finishedAt: null,
     createdAt: '2026-11-02T09:00:00.000Z',
   };
 }

@@ -4,7 +4,9 @@ import { emptyDraft } from '../src/new-job/job-draft.ts';
 import { blanksLeft, draftOfTemplate, valuesOfDraft } from '../src/new-job/template-draft.ts';
 
 const templateOf = (values: JobTemplateValues): JobTemplate => ({
-  ...{ name: 'review', values, updatedAt: '2026-11-02T09:00:00.000Z' },
+  name: 'review',
+  values,
+  updatedAt: '2026-11-02T09:00:00.000Z',
   updatedBy: { id: 'usr_1', name: 'Ada' },
 });
 

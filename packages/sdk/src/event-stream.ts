@@ -44,8 +44,11 @@ export async function* streamEvents<Data>(
     }
     const { random } = context;
     const delayMs = retryDelayMs({
-      ...{ error: failure, attempt, random },
-      ...{ attemptsMax: Number.POSITIVE_INFINITY, repeatable: true },
+      error: failure,
+      attempt,
+      random,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      repeatable: true,
     });
     if (delayMs === null || !(failure instanceof Error)) throw failure;
     context.onRetry?.({ endpoint: endpoint.name, attempt, delayMs, error: failure });

@@ -176,6 +176,8 @@ const lines: readonly (readonly [file: string, text: string, finding: string])[]
   [source, `f('${'--- '.repeat(28)}---');`, 'the limit is 120'],
   [source, `// see https://a/${'b'.repeat(100)}`, ''],
   ['packages/console/src/a.tsx', `<p className="${words}" />;`, ''],
+  [source, '  ...{ jobId, kind },', 'has its own line'],
+  [source, '  ...(kind && { kind }),', ''],
   [source, "sql('SELECT * FROM jobs')", 'must name its columns'],
   [source, '  `SELECT 1, j.* FROM jobs j`', 'must name its columns'],
   [source, '  WHERE job_id = ? RETURNING *`', 'must name its columns'],

@@ -35,7 +35,15 @@ export async function startCloudAiAgent(
     async (_state, lock) =>
       new Lifecycle(
         {
-          ...{ client, workspaceId, displayName, slots, leaseMs, lock, clock, random, emit },
+          client,
+          workspaceId,
+          displayName,
+          slots,
+          leaseMs,
+          lock,
+          clock,
+          random,
+          emit,
           machineFingerprint: await readMachineFingerprint(options.stateDir),
           // The executor serves no repository, so it never receives a job that needs a clone.
           capabilities: {

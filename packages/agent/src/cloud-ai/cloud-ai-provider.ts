@@ -76,7 +76,10 @@ async function loadProvider(
   if (baseUrl === undefined) throw new TypeError('openai-compatible requires a base URL.');
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   return createOpenAICompatible({
-    ...{ ...common, baseURL: baseUrl, name: 'compatible', supportsStructuredOutputs: true },
+    ...common,
+    baseURL: baseUrl,
+    name: 'compatible',
+    supportsStructuredOutputs: true,
   });
 }
 

@@ -74,7 +74,9 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   }
 
   const lease = startLease({
-    ...{ clock, onDefect, claimSentAtMs: claimed.claimSentAtMs },
+    clock,
+    onDefect,
+    claimSentAtMs: claimed.claimSentAtMs,
     renew: (request, call) => client.cloudAiJobs.heartbeat({ ...refOf(claimed), ...request }, call),
     leaseMs: parts.leaseMs,
     backoff: createBackoff(random),
@@ -84,7 +86,10 @@ export function holdCloudAiJob(parts: HeldCloudAiOptions): HeldCloudAiJob {
   async function work(): Promise<void> {
     await Promise.race([lease.confirmed, untilAborted(stopping.signal)]);
     const end = await callModel({
-      ...{ clock, job: claimed.job, provider: options.provider, signal: stopping.signal },
+      clock,
+      job: claimed.job,
+      provider: options.provider,
+      signal: stopping.signal,
       modelDefault: options.models[0],
       outputTokensMax: options.outputTokensMax,
       timeLimitMs: options.jobTimeLimitMs ?? cloudAiDefaults.jobTimeLimitMs,
@@ -129,7 +134,8 @@ function redactEnd(end: CallEnd, redactor: Redactor): CallEnd {
 function finishedEvent(cloudAiJobId: string, end: CallEnd): CloudAiEvent {
   const isEnd = end.outcome === 'done' || end.outcome === 'failed';
   return {
-    ...{ type: 'job-finished', cloudAiJobId },
+    type: 'job-finished',
+    cloudAiJobId,
     outcome: isEnd ? end.outcome : null,
     message: 'message' in end ? end.message : '',
     usage: 'usage' in end ? (end.usage ?? null) : null,

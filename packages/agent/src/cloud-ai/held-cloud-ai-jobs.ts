@@ -21,7 +21,9 @@ export function createCloudAiWork(parts: CloudAiWorkOptions): Work {
     emit({ type: 'job-claimed', job, attempt });
     const key = `${cloudAiJobId} ${attempt}`;
     const heldJob = holdCloudAiJob({
-      ...{ ...parts, claimed, onDefect: onFault },
+      ...parts,
+      claimed,
+      onDefect: onFault,
       onUnserved: (message) => onFault(new CloudAiProviderRefusedError(message)),
     });
     held.set(key, heldJob);
@@ -68,7 +70,11 @@ function createClaim(
     if (cloudAiJobId === null || job === null) return false;
     claimKey = randomUUID();
     onClaimed({
-      ...{ workspaceId, agentId: request.agentId, cloudAiJobId, job, claimSentAtMs: sentAtMs },
+      workspaceId,
+      agentId: request.agentId,
+      cloudAiJobId,
+      job,
+      claimSentAtMs: sentAtMs,
       claimGeneration: claimGeneration ?? job.attempt,
     });
     return true;

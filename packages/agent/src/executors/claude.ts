@@ -104,7 +104,8 @@ export function createClaudeExecutor(options: ClaudeExecutorOptions = {}): Execu
       if (request.budgetUsd !== null) args.push('--max-budget-usd', String(request.budgetUsd));
       args.push(...(options.args ?? []));
       return {
-        ...{ file: 'claude', args },
+        file: 'claude',
+        args,
         stdin: composeToolPrompt(request, { resultFile: request.resultFile, hasServer }),
         env: {
           ...kept.env,

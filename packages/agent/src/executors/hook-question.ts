@@ -32,9 +32,18 @@ export const hookToolNames: Readonly<Record<HookTool, string>> = {
 
 /** The tools' own names, as Claude Code and Codex tell them to hooks. */
 const kinds: Readonly<Record<string, ToolKind>> = {
-  ...{ Bash: 'execute', PowerShell: 'execute', Read: 'read', Grep: 'search', Glob: 'search' },
-  ...{ Write: 'edit', Edit: 'edit', MultiEdit: 'edit', NotebookEdit: 'edit', apply_patch: 'edit' },
-  ...{ WebFetch: 'fetch', WebSearch: 'fetch' },
+  Bash: 'execute',
+  PowerShell: 'execute',
+  Read: 'read',
+  Grep: 'search',
+  Glob: 'search',
+  Write: 'edit',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  NotebookEdit: 'edit',
+  apply_patch: 'edit',
+  WebFetch: 'fetch',
+  WebSearch: 'fetch',
 };
 /** They ask for more than yes or no: only the terminal has their choices. */
 const terminalOnly: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode']);
@@ -69,7 +78,9 @@ export function askForHook(
   redactor.learn(env);
   const redact = (text: string) => redactor.redact(text);
   const { prompt, context } = askAboutAction(describeAction(callOf(request), request.cwd), [], {
-    ...{ tool: hookToolNames[tool], share: 'command', redact },
+    tool: hookToolNames[tool],
+    share: 'command',
+    redact,
     place: 'the folder of the session',
   });
   const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
@@ -84,7 +95,11 @@ function callOf({ toolName, input }: HookRequest): ToolCallState {
   const patch = toolName === 'apply_patch' ? textOf(input.command ?? input.patch) : '';
   const query = toolName === 'WebSearch' ? textOf(input.query) : '';
   return {
-    ...{ toolCallId: '', kind: kinds[toolName] ?? 'other', toolName, mcpServer, rawInput: input },
+    toolCallId: '',
+    kind: kinds[toolName] ?? 'other',
+    toolName,
+    mcpServer,
+    rawInput: input,
     title: mcpServer === '' ? query || toolName : `${mcpTool} of ${mcpServer}`,
     content: patch === '' ? contentOf(input) : patchContent(patch),
     paths: [],

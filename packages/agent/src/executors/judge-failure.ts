@@ -111,7 +111,8 @@ export function judgeFailure(told: ToldFailure, nowMs: number): ToolFailure {
   const resetsAtMs = limit?.resetsAtMs ?? readResetTime(summary, nowMs);
   const isOfModel = limitOfModel.test(limit?.type ?? '') || sentenceOfModel.test(summary);
   return {
-    ...{ code, summary },
+    code,
+    summary,
     ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
     ...(isOfModel ? { isOfModel } : {}),
   };

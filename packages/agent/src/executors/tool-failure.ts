@@ -63,8 +63,12 @@ const MINUTE_MS = 60_000;
 
 /** Not known to be about the job: it is tried again, and is final when it was seen three times. */
 const unknown: FailureRule = {
-  ...{ category: 'execution', spendsAttempt: true, occurrencesMax: 3 },
-  ...{ pauseMs: 15 * SECOND_MS, pauseMsMax: 10 * MINUTE_MS, delaysJob: true },
+  category: 'execution',
+  spendsAttempt: true,
+  occurrencesMax: 3,
+  pauseMs: 15 * SECOND_MS,
+  pauseMsMax: 10 * MINUTE_MS,
+  delaysJob: true,
 };
 
 /**
@@ -74,16 +78,25 @@ const unknown: FailureRule = {
 export const passingFailures: Readonly<Partial<Record<ToolFailureCode, FailureRule>>> = {
   // A job must not fail because its provider is down for a night, so no attempt is spent.
   provider_busy: {
-    ...{ category: 'provider', spendsAttempt: false, delaysJob: true },
-    ...{ pauseMs: 15 * SECOND_MS, pauseMsMax: 10 * MINUTE_MS },
+    category: 'provider',
+    spendsAttempt: false,
+    delaysJob: true,
+    pauseMs: 15 * SECOND_MS,
+    pauseMsMax: 10 * MINUTE_MS,
   },
   usage_limit: {
-    ...{ category: 'provider', spendsAttempt: false, delaysJob: false },
-    ...{ pauseMs: 5 * MINUTE_MS, pauseMsMax: 30 * MINUTE_MS },
+    category: 'provider',
+    spendsAttempt: false,
+    delaysJob: false,
+    pauseMs: 5 * MINUTE_MS,
+    pauseMsMax: 30 * MINUTE_MS,
   },
   not_logged_in: {
-    ...{ category: 'provider', spendsAttempt: false, delaysJob: false },
-    ...{ pauseMs: MINUTE_MS, pauseMsMax: 10 * MINUTE_MS },
+    category: 'provider',
+    spendsAttempt: false,
+    delaysJob: false,
+    pauseMs: MINUTE_MS,
+    pauseMsMax: 10 * MINUTE_MS,
   },
   tool_error: unknown,
   no_result: unknown,

@@ -174,7 +174,10 @@ async function sendPack({ worktree, git }: ToolRepository, revisions: string): P
   const { cwd, exactEnv: env, user = null } = git;
   const limits = { timeout: IMPORT_MS_MAX, killSignal: 'SIGKILL' } as const;
   const sender = spawn('git', [...safeSettings, 'pack-objects', '--revs', '--stdout', '-q'], {
-    ...{ cwd, env, ...limits, ...identityOf(user) },
+    cwd,
+    env,
+    ...limits,
+    ...identityOf(user),
   });
   // Strict: refuses a pack with an object that names another one which neither the pack nor the
   // mirror has. So every object of the commits has arrived.
@@ -182,7 +185,8 @@ async function sendPack({ worktree, git }: ToolRepository, revisions: string): P
     'git',
     [`--git-dir=${worktree.mirror.gitDir}`, ...safeSettings, 'index-pack', '--stdin', '--strict'],
     {
-      ...{ env: gitEnvironment({ isAfterTool: true }), ...limits },
+      env: gitEnvironment({ isAfterTool: true }),
+      ...limits,
       stdio: ['pipe', 'ignore', 'pipe'],
     },
   );

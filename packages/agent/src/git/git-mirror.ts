@@ -177,9 +177,16 @@ export function commitEnvironment(date: string): NodeJS.ProcessEnv {
   const { PATH, TMPDIR, HOME } = process.env;
   const { name, email } = AGENT_IDENTITY;
   return {
-    ...{ PATH, TMPDIR, HOME, LC_ALL: 'C' },
-    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
-    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+    PATH,
+    TMPDIR,
+    HOME,
+    LC_ALL: 'C',
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_DATE: date,
   };
 }
 

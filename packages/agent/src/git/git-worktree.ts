@@ -70,7 +70,9 @@ export async function createWorktree(
     await writeFile(join(gitDir, 'HEAD'), `ref: ${ref}\n`);
     const write = ['read-tree', '--reset', '-u', baseSha];
     await runGit([`--work-tree=${path}`, ...everyChange, ...write], {
-      ...{ gitDir, cwd: path, signal },
+      gitDir,
+      cwd: path,
+      signal,
       exactEnv: { ...gitEnvironment({}), GIT_INDEX_FILE: index },
     });
   }

@@ -63,8 +63,12 @@ export const safeSettings = [
 
 /** Repositories are passed explicitly, so their owner is not asked for (git-config(1)). */
 const noPersonConfig = {
-  ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
-  ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.directory',
+  GIT_CONFIG_VALUE_0: '*',
 };
 
 /**
@@ -94,8 +98,14 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   const place = gitDir === undefined ? [] : [`--git-dir=${gitDir}`];
   try {
     const { stdout } = await runProgram('git', [...place, ...safeSettings, ...args], {
-      ...{ env: gitEnvironment(options), ...identityOf(user) },
-      ...{ cwd, signal, input, encoding, limitMs, outputBytesMax },
+      env: gitEnvironment(options),
+      ...identityOf(user),
+      cwd,
+      signal,
+      input,
+      encoding,
+      limitMs,
+      outputBytesMax,
     });
     return stdout;
   } catch (error) {

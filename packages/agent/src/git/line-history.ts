@@ -81,7 +81,9 @@ export function openLineHistory(git: GitOptions) {
   }
 
   return {
-    ...{ hasCommit, linesOf, pathIn },
+    hasCommit,
+    linesOf,
+    pathIn,
     async trace(from: string, place: LinePlace, to: string): Promise<TracedLines> {
       const path = await pathIn(from, place.path, to);
       if (path === null) return { isChanged: true, place: null };
@@ -128,8 +130,10 @@ function readMoves(listed: string): Map<string, string | null> {
 function readHunks(diff: string): Hunk[] {
   const found = diff.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm);
   return Array.from(found, ([, oldStart, oldCount = 1, newStart, newCount = 1]) => ({
-    ...{ oldStart: Number(oldStart), oldCount: Number(oldCount) },
-    ...{ newStart: Number(newStart), newCount: Number(newCount) },
+    oldStart: Number(oldStart),
+    oldCount: Number(oldCount),
+    newStart: Number(newStart),
+    newCount: Number(newCount),
   }));
 }
 

@@ -90,18 +90,25 @@ async function openReading(
     [`GIT_CONFIG_VALUE_${at}`, 'false'],
   ]);
   return {
-    ...{ cwd: path, user },
+    cwd: path,
+    user,
     exactEnv: {
-      ...{ PATH, TMPDIR, LC_ALL: 'C' },
+      PATH,
+      TMPDIR,
+      LC_ALL: 'C',
       ...(user === null ? { HOME } : {}),
       GIT_DIR: evidenceDir,
       GIT_WORK_TREE: path,
       GIT_INDEX_FILE: join(reading, 'index'),
       GIT_OBJECT_DIRECTORY: join(reading, 'objects'),
-      ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_ATTR_NOSYSTEM: '1',
       GIT_CONFIG_COUNT: String(settings.length),
       ...Object.fromEntries(settings.flat()),
-      ...{ GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
+      GIT_NO_REPLACE_OBJECTS: '1',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_TERMINAL_PROMPT: '0',
     },
   };
 }
@@ -110,7 +117,9 @@ async function copyIndex(worktree: Worktree, target: string): Promise<void> {
   const handle = await open(target, 'wx', 0o600);
   try {
     await copyToolFile(join(worktree.path, '.git', 'index'), handle, {
-      ...{ below: worktree.path, bytesMax: INDEX_BYTES_MAX, uid: worktree.user?.uid },
+      below: worktree.path,
+      bytesMax: INDEX_BYTES_MAX,
+      uid: worktree.user?.uid,
     });
   } catch (error) {
     throw explain(error, 'index');

@@ -183,7 +183,9 @@ function isRefusal(error: unknown): boolean {
 
 type Kind = 'f' | 'l' | 'd';
 const kinds: Readonly<Record<string, Kind>> = {
-  ...{ '100644': 'f', '100755': 'f', '120000': 'l' },
+  '100644': 'f',
+  '100755': 'f',
+  '120000': 'l',
   // A submodule, of which git makes an empty folder.
   '160000': 'd',
 };

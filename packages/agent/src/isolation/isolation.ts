@@ -96,7 +96,12 @@ export async function isolate(
   const sandbox = executor.ownSandbox?.(place.isReadOnly) ?? null;
   if (wrap !== null) await renew(own, user);
   const proof = await probe({
-    ...{ cwd, env, user, clock, wrap, sandbox },
+    cwd,
+    env,
+    user,
+    clock,
+    wrap,
+    sandbox,
     home: { path: machine.home, seen: seenInHome(machine.home, places) },
     agentFiles: machine.agentPaths.flatMap(someFile),
     homeFiles: filesToTry(machine),

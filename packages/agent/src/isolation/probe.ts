@@ -186,7 +186,12 @@ async function runAttack(
   const output = { stdout: '', stderr: '' };
   const command: Command = { file: '/bin/sh', args: ['-c', attack, 'probe', ...args] };
   const exit = await runProcess({
-    ...{ ...command, wrap, cwd, user, mark, clock },
+    ...command,
+    wrap,
+    cwd,
+    user,
+    mark,
+    clock,
     env: { ...env, [MARK_VARIABLE]: mark },
     directory: cwd,
     stdin: '',

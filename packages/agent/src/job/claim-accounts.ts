@@ -47,7 +47,9 @@ export function createClaimAccounts(options: {
   const accounts = new Map([...repositories].map(([id, one]) => [id, accountOf(one, null)]));
   const held = new Map<string, HeldAccount>();
   const pauses = createClaimPauses({
-    ...{ clock, random: options.random, onClaimable },
+    clock,
+    random: options.random,
+    onClaimable,
     onChange(state) {
       if (state === null) return tell(null);
       const { model: _, ...shown } = state;

@@ -54,6 +54,7 @@ export interface HeldJobOptions {
 export function holdJob(options: HeldJobOptions): HeldJob {
   const { settings, claimed, emit, onDefect } = options;
   const { client, clock } = settings;
+  const shared = { client, clock, onDefect };
   const stopping = new AbortController();
   const ended = new AbortController();
 
@@ -64,16 +65,17 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   }
 
   const isCanceled = () => (stopping.signal.reason as JobStop | undefined)?.reason === 'canceled';
-
   const lease = startLease({
-    ...{ clock, onDefect, backoff: createBackoff(options.random) },
+    ...shared,
+    backoff: createBackoff(options.random),
     renew: createJobRenewal({ client, claimed, onCommands: options.onCommands }),
     claimSentAtMs: claimed.claimSentAtMs,
     leaseMs: options.leaseMs,
     onLost: stop,
   });
   const logLoop = startLogLoop({
-    ...{ client, clock, onDefect, attempt: claimed },
+    ...shared,
+    attempt: claimed,
     logFile: jobDirectory(settings.state, claimed.key).logFile,
     backoff: createBackoff(options.random),
     onCancelRequested: () => stop('canceled', 'The job was canceled.'),
@@ -83,25 +85,23 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   const expire = () => stop('time_limit', exceededTimeLimit(timeLimitMs));
   void clock.sleep(timeLimitMs, ended.signal).then(expire);
 
-  let lastProgress = '';
   async function work(): Promise<boolean> {
     await options.after;
     const run = claimed.job.landsJobId ? runLanding : runJob;
     const end = await run({
-      ...{ settings, claimed, repository: options.repository },
+      settings,
+      claimed,
+      repository: options.repository,
       signal: stopping.signal,
       leaseConfirmed: lease.confirmed,
       logBytesMax: options.logBytesMax,
       onLogGrowth: () => logLoop.wake(),
       onModelAnswer: options.onModelAnswer,
       onOverspent: (why) => stop('budget_spent', why),
-      report(message) {
-        // Tools repeat the title of a call with each of its updates.
-        if (message === lastProgress) return;
-        lastProgress = message;
+      report: withoutRepeats((message) => {
         lease.report(message);
         emit({ type: 'job-progress', jobId: claimed.jobId, message });
-      },
+      }),
     });
     ended.abort();
     // Before the slot is free, so that the next claim knows.
@@ -130,6 +130,15 @@ export function holdJob(options: HeldJobOptions): HeldJob {
   const result = work();
   const released = result.then(release).catch(onDefect).then(finish);
   return { claimed, stop, worked: result.then(() => {}, onDefect), released };
+}
+
+/** Tools repeat the title of a call with each of its updates. */
+function withoutRepeats(report: (message: string) => void): (message: string) => void {
+  let last = '';
+  return (message) => {
+    if (message !== last) report(message);
+    last = message;
+  };
 }
 
 /** Delays the next attempt, if the completion asks for one. */

@@ -40,22 +40,23 @@ export interface JobWorkOptions extends WorkHooks {
 export function startJobWork(parts: JobWorkOptions): Work {
   const { options, settings, claims, random, emit, onFault: onDefect } = parts;
   const { client, clock, state } = settings;
-  const { workspaceId } = options;
+  const shared = { client, clock, onDefect };
   const held = new Map<string, HeldJob>();
   const releases = new Set<Promise<void>>();
   const outbox = startOutboxLoop({
-    ...{ client, workspaceId, clock, onDefect, state, outbox: parts.outbox },
+    ...shared,
+    workspaceId: options.workspaceId,
+    state,
+    outbox: parts.outbox,
     backoff: createBackoff(random),
     onSettled: (entry, settlement) => reportSettlement(parts, entry, settlement),
   });
-
   const releasing = startReleaseLoop({
-    ...{ client, attempts: parts.abandoned, clock, onDefect },
+    ...shared,
+    attempts: parts.abandoned,
     backoff: createBackoff(random),
   });
-
   const accounts = accountsOf(parts);
-
   const sharing = createPatchSharing({ ...parts, settingsFor: (one) => settingsFor(one, parts) });
 
   function begin(claimed: ClaimedJob): void {
@@ -67,7 +68,11 @@ export function startJobWork(parts: JobWorkOptions): Work {
     }
     const account = accounts.hold(claimed.key, claimed.job);
     const job = holdJob({
-      ...{ ...parts, clock, outbox, onDefect, claimed, repository },
+      ...parts,
+      outbox,
+      onDefect,
+      claimed,
+      repository,
       after: untilWorked(held, claimed.job),
       settings: settingsFor(repository, parts),
       onModelAnswer: () => accounts.onAnswer(account),
@@ -85,7 +90,37 @@ export function startJobWork(parts: JobWorkOptions): Work {
     void job.released.then(() => releases.delete(job.released));
   }
 
-  const heldWork: HeldWork = {
+  async function settle(canDeliver: boolean): Promise<void> {
+    await Promise.all([...held.values()].map(({ worked }) => worked));
+    const flushed = new AbortController();
+    const flushMs = canDeliver ? (options.flushMs ?? agentDefaults.flushMs) : 0;
+    await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
+    flushed.abort();
+    await Promise.all([outbox.stop(), releasing.stop(), sharing.stop(), ...releases]);
+    await claims.leave(releasing.left());
+  }
+
+  return {
+    claim: createJobClaim({
+      ...parts,
+      client,
+      workspaceId: options.workspaceId,
+      onClaimed: begin,
+      held: () => [...releasing.left(), ...[...held.values()].map(({ claimed }) => claimed)],
+      repoIds: () => accounts.claimable(),
+    }),
+    held: heldWorkOf(held, settle),
+    sharePatch: sharing.ask,
+    isClaimResumed: claims.isResumed,
+    // An agent without repositories asks, so that the hub can tell it why it gets nothing.
+    mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
+    shown: () => ({ ...accounts.shown(), tools: parts.offeredTools() }),
+    stop: () => accounts.stop(),
+  };
+}
+
+function heldWorkOf(held: ReadonlyMap<string, HeldJob>, settle: HeldWork['settle']): HeldWork {
+  return {
     // A job whose work is over occupies no slot, even while its result is being delivered.
     count: () => held.size,
     ids: () => [...held.values()].map(({ claimed }) => claimed.jobId),
@@ -97,29 +132,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
     stopAll(why) {
       for (const job of held.values()) job.stop('agent_stopped', why);
     },
-    async settle(canDeliver) {
-      await Promise.all([...held.values()].map(({ worked }) => worked));
-      const flushed = new AbortController();
-      const flushMs = canDeliver ? (options.flushMs ?? agentDefaults.flushMs) : 0;
-      await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
-      flushed.abort();
-      await Promise.all([outbox.stop(), releasing.stop(), sharing.stop()]);
-      await Promise.all(releases);
-      await claims.leave(releasing.left());
-    },
-  };
-  const { onCommands } = parts;
-  const claim = createJobClaim({
-    ...{ client, workspaceId, claims, onClaimed: begin, onCommands },
-    held: () => [...releasing.left(), ...[...held.values()].map(({ claimed }) => claimed)],
-    repoIds: () => accounts.claimable(),
-  });
-  return {
-    ...{ claim, held: heldWork, sharePatch: sharing.ask, isClaimResumed: claims.isResumed },
-    // An agent without repositories asks, so that the hub can tell it why it gets nothing.
-    mayClaim: () => options.repositories.length === 0 || accounts.claimable().length > 0,
-    shown: () => ({ ...accounts.shown(), tools: parts.offeredTools() }),
-    stop: () => accounts.stop(),
+    settle,
   };
 }
 
@@ -141,7 +154,11 @@ function limitsOf(options: AgentOptions) {
 function accountsOf(parts: JobWorkOptions): ClaimAccounts {
   const { options, settings, random, emit, onShown, onClaimable } = parts;
   return createClaimAccounts({
-    ...{ clock: settings.clock, random, emit, onShown, onClaimable },
+    clock: settings.clock,
+    random,
+    emit,
+    onShown,
+    onClaimable,
     repositories: new Map(
       options.repositories.map((one) => [
         one.repoId,

@@ -97,7 +97,9 @@ async function readLatest(work: JobWork, named: JobAnswer): Promise<JobAnswer> {
 /** @param jobId by which the hub finds the agent that has the commit. */
 function unavailable(jobId: string, summary: string): JobFailure {
   return new JobFailure('environment', 'base_unavailable', summary, {
-    ...{ recommendedDelayMs: 0, spendsAttempt: false, occurrencesMax: 3 },
+    recommendedDelayMs: 0,
+    spendsAttempt: false,
+    occurrencesMax: 3,
     details: { jobId },
   });
 }

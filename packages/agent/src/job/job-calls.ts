@@ -28,7 +28,12 @@ export function createJobClaim(parts: {
     // A hub without the generation extension omits it; the attempt number has the same value.
     const generation = claimGeneration ?? job.attempt;
     const claimed: ClaimedJob = {
-      ...{ workspaceId, agentId: request.agentId, jobId, job, jobToken, claimSentAtMs: sentAtMs },
+      workspaceId,
+      agentId: request.agentId,
+      jobId,
+      job,
+      jobToken,
+      claimSentAtMs: sentAtMs,
       key: attemptKey(jobId, generation),
       claimGeneration: generation,
     };

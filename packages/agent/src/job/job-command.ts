@@ -25,7 +25,11 @@ export async function runCommand(work: JobWork): Promise<void> {
   const { session } = work;
   const toolJob = toolJobOf(work);
   const plan = executor.plan({
-    ...{ ...toolJob, worktree, toolFiles, resultFile, nowMs: () => clock.nowMs() },
+    ...toolJob,
+    worktree,
+    toolFiles,
+    resultFile,
+    nowMs: () => clock.nowMs(),
     ...(session === undefined ? {} : { session }),
     ...(work.claimed.job.attachments === undefined ? {} : { attachments }),
   });
@@ -82,7 +86,12 @@ export async function runCommand(work: JobWork): Promise<void> {
 function toolJobOf({ claimed: { job }, directory, round, ...work }: JobWork): ToolJob {
   const { isReadOnly, isSandboxOff = false, env, budgetUsd, redactor, settings } = work;
   return {
-    ...{ job, isReadOnly, isSandboxOff, env, budgetUsd, holdMs: settings.holdMs },
+    job,
+    isReadOnly,
+    isSandboxOff,
+    env,
+    budgetUsd,
+    holdMs: settings.holdMs,
     promptText: composePrompt(job, directory, round?.history),
     nextPromptText: composePrompt(job, directory, round?.news),
     redact: (text) => redactor.redact(text),

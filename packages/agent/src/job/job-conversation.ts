@@ -34,16 +34,30 @@ export async function runConversation(
   const { redact } = toolJob;
   const note = (line: string) => work.log.note(redact(line));
   const host: ConversationHost = {
-    ...{ ...toolJob, cwd: work.directory.worktree, clock, session, note },
-    ...{ repository: work.repository, signal: work.signal },
+    ...toolJob,
+    cwd: work.directory.worktree,
+    clock,
+    session,
+    note,
+    repository: work.repository,
+    signal: work.signal,
     questions: new HubQuestions({
-      ...{ attempt: claimed, runId: claimed.job.runId, session, clock, redact, note },
+      attempt: claimed,
+      runId: claimed.job.runId,
+      session,
+      clock,
+      redact,
+      note,
       client: settings.client,
       backoff: () => createBackoff(Math.random),
       holdMs: settings.holdMs,
     }),
     messages: new HubMessages({
-      ...{ client: settings.client, attempt: claimed, session, clock, signal: work.signal },
+      client: settings.client,
+      attempt: claimed,
+      session,
+      clock,
+      signal: work.signal,
       backoff: () => createBackoff(Math.random),
     }),
     untilParked: (signal) => untilParked(work, signal),
@@ -77,7 +91,8 @@ async function startTool(work: JobWork, start: ToolStart): Promise<ToolProcess> 
     if (text !== '') await work.log.write('stderr', text);
   };
   const exited = runJobProcess(work, {
-    ...{ file: start.file, args: start.args },
+    file: start.file,
+    args: start.args,
     env: { ...work.env, ...start.env },
     stdin: (stdin) => started.resolve(stdin),
     async onOutput(stream, text) {

@@ -45,7 +45,9 @@ export async function runHook(
   const exit = await runJobProcess(work, {
     file: isShell ? '/bin/sh' : file,
     args: isShell ? shell : [],
-    ...{ cwd, user, ...(isOfTool ? {} : { wrap: null }) },
+    cwd,
+    user,
+    ...(isOfTool ? {} : { wrap: null }),
     onOutput: (stream, text) => work.log.write(stream, text),
   });
   if (exit.code !== 0) {

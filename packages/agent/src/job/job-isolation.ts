@@ -23,7 +23,9 @@ export async function isolateJob(work: JobWork): Promise<void> {
   const links = repository.setup?.link ?? [];
   try {
     const { wrap, proof, isSandboxOff } = await isolate(isolation, executor, {
-      ...{ cwd: directory.worktree, env: work.env, isReadOnly: work.isReadOnly },
+      cwd: directory.worktree,
+      env: work.env,
+      isReadOnly: work.isReadOnly,
       privateDir: directory.privateDir,
       readable: [
         join(mirrorOf(settings.state, repository).gitDir, 'objects'),

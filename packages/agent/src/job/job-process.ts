@@ -9,7 +9,12 @@ type OwnOptions = Pick<ProcessOptions, 'file' | 'args' | 'onOutput'> & Partial<P
 export function runJobProcess(work: JobWork, options: OwnOptions): Promise<ProcessExit> {
   const { settings, directory, mark, env, signal } = work;
   return runProcess({
-    ...{ cwd: directory.worktree, env, user: settings.toolUser, mark, signal, stdin: '' },
+    cwd: directory.worktree,
+    env,
+    user: settings.toolUser,
+    mark,
+    signal,
+    stdin: '',
     directory: directory.worktree,
     killGraceMs: () => settings.killGraceMs,
     clock: settings.clock,

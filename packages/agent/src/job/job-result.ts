@@ -187,13 +187,18 @@ function userName(): string {
 export function completionOfUnknownRepository(claimed: ClaimedJob, nowMs: number): OutboxEntry {
   const summary = 'The repository of the job is not mapped on this machine.';
   const outcomeReason = {
-    ...{ category: 'environment', code: 'repository_not_mapped', retryable: true, summary },
+    category: 'environment',
+    code: 'repository_not_mapped',
+    retryable: true,
+    summary,
     recommendedDelayMs: 0,
   };
   return {
     attempt: attemptOf(claimed),
     completion: {
-      ...{ ...fenceOf(claimed), message: summary, outcomeReason },
+      ...fenceOf(claimed),
+      message: summary,
+      outcomeReason,
       outcome: 'failed',
     },
     logOffset: 0,
@@ -231,7 +236,8 @@ function failureOfTool({ code, summary, retryMs, resetsAtMs }: ToolFailure): Job
   const recommendedDelayMs = retryMs ?? 0;
   const resetsAt = resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString();
   return new JobFailure(category, code, summary, {
-    ...{ recommendedDelayMs, spendsAttempt },
+    recommendedDelayMs,
+    spendsAttempt,
     ...(occurrencesMax === undefined ? {} : { occurrencesMax }),
     ...(resetsAt === null ? {} : { details: { resetsAt } }),
   });

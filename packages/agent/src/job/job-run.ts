@@ -120,7 +120,8 @@ export async function runJob(options: JobRunOptions): Promise<JobEnd> {
     evidence = { ...evidence, ...(await placeFindings(work)) };
     if (result?.outcome === 'done' && !isKept) {
       evidence = {
-        ...{ ...evidence, ...(await landWork(work, evidence)) },
+        ...evidence,
+        ...(await landWork(work, evidence)),
         ...(await findConflicts(work, evidence)),
       };
       const stopped = stopOf(options.signal);
@@ -164,7 +165,14 @@ export async function openWork(options: JobRunOptions): Promise<JobWork> {
     onGrowth: options.onLogGrowth,
   });
   const work: JobWork = {
-    ...{ settings, claimed, signal, leaseConfirmed, report, onModelAnswer, redactor, log },
+    settings,
+    claimed,
+    signal,
+    leaseConfirmed,
+    report,
+    onModelAnswer,
+    redactor,
+    log,
     directory: { ...directory, ...placesOf(session) },
     ...(session === undefined ? {} : { session }),
     repository: repositoryFor(claimed.job, options.repository),
@@ -201,7 +209,11 @@ async function openSession(
   if (executor.hasSessions !== true || claimed.job.landsJobId) return undefined;
   const branch = branchOf(key);
   const session = await openToolSession({
-    ...{ state, claimed, branch, executor: executor.name, tool: nameOf(executor) },
+    state,
+    claimed,
+    branch,
+    executor: executor.name,
+    tool: nameOf(executor),
   });
   await admitUser(sessionPath(state, claimed.job), settings.toolUser);
   return session;

@@ -130,8 +130,12 @@ function setVariables(work: JobWork): void {
   const { directory, claimed, settings } = work;
   const { toolUser, baseUrl } = settings;
   const variables = jobVariables({
-    ...{ claimed, directory, baseUrl, holdMs: settings.holdMs },
-    ...{ branch: work.branch, mark: work.mark },
+    claimed,
+    directory,
+    baseUrl,
+    holdMs: settings.holdMs,
+    branch: work.branch,
+    mark: work.mark,
   });
   const inherited = environmentOf(toolUser, cleanEnvironment(settings.env, settings.token));
   work.env = { ...inherited, ...variables };
@@ -166,7 +170,8 @@ async function checkOut(work: JobWork): Promise<void> {
     await writePromptFile(work);
     const commentNumbers = work.review?.numbers.join(',') ?? '';
     work.env = {
-      ...{ ...work.env, SIGNALBOX_BRANCH: work.branch },
+      ...work.env,
+      SIGNALBOX_BRANCH: work.branch,
       ...(commentNumbers === '' ? {} : { SIGNALBOX_COMMENTS: commentNumbers }),
     };
   }

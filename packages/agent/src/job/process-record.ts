@@ -23,7 +23,10 @@ export async function recordProcess(work: JobWork, pid: number | null): Promise<
   if (pid !== null && row === null) return;
   const { startedAt = null } = row ?? {};
   const record: ProcessRecord = {
-    ...{ worktree: work.directory.worktree, mark: work.mark, pid, startedAt },
+    worktree: work.directory.worktree,
+    mark: work.mark,
+    pid,
+    startedAt,
     ...(work.session === undefined ? {} : { reportTo: work.session.reportFile }),
   };
   await writeFileDurably(work.directory.processFile, `${JSON.stringify(record)}\n`);

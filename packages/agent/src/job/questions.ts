@@ -177,14 +177,19 @@ function bodyOf(
 ) {
   const clean = (text: string, bytesMax: number) => fitText(redact(text), bytesMax);
   return {
-    ...{ ...fenceOf(attempt), kind, actionKey },
+    ...fenceOf(attempt),
+    kind,
+    actionKey,
     ...(action !== null && { action }),
     prompt: clean(prompt, PROMPT_BYTES_MAX),
     context: clean(context, CONTEXT_BYTES_MAX),
     // Silence is never consent: no value is assumed, and there is no deadline.
-    ...{ confidence: 0, autoPromoteThreshold: 1, onDeadline: 'keep_waiting' as const },
+    confidence: 0,
+    autoPromoteThreshold: 1,
+    onDeadline: 'keep_waiting' as const,
     options: options.slice(0, OPTIONS_MAX).map(({ value, label, description }) => ({
-      ...{ value: cleanText(value).slice(0, 2_000), label: clean(label, 200) },
+      value: cleanText(value).slice(0, 2_000),
+      label: clean(label, 200),
       ...(description === undefined ? {} : { description: clean(description, 2_000) }),
     })),
   };
@@ -192,7 +197,10 @@ function bodyOf(
 
 function recordOf({ actionKey, kind, options }: Question, uncertaintyId: string): QuestionRecord {
   return {
-    ...{ uncertaintyId, actionKey, answer: null, isUsed: false },
+    uncertaintyId,
+    actionKey,
+    answer: null,
+    isUsed: false,
     isAboutAction: kind === 'approval',
     labels: Object.fromEntries(options.map(({ value, label }) => [value, label])),
     meanings: Object.fromEntries(

@@ -44,7 +44,9 @@ const amount = z.number('must be a number').nonnegative('must be a non-negative 
 /** The agent alone says that an attempt does not count, such as at a limit of its account. */
 const Reason = z
   .looseObject({
-    ...{ category: text.optional(), code: text.optional(), summary: text.optional() },
+    category: text.optional(),
+    code: text.optional(),
+    summary: text.optional(),
     retryable: z.boolean().optional(),
     recommendedDelayMs: z.number().optional(),
   })

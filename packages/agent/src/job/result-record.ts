@@ -40,7 +40,11 @@ export async function keepResultRecord(
   const before = continuesJobId ? await readResultRecord(state, continuesJobId) : null;
   const isKnown = isSearched && before?.secretsIn !== null;
   const record: ResultRecord = {
-    ...{ workspaceId, jobId, repoId, baseSha, commitSha },
+    workspaceId,
+    jobId,
+    repoId,
+    baseSha,
+    commitSha,
     ...(roundBaseSha === undefined ? {} : { roundBaseSha }),
     secretsIn: isKnown ? [...new Set([...(before?.secretsIn ?? []), ...secretsIn])] : null,
   };

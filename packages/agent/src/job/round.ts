@@ -24,7 +24,10 @@ export async function openRound(work: JobWork, baseSha: string): Promise<Round |
   const { branch, commitSha, baseSha: workBaseSha, pushedTo } = last?.job.evidence ?? {};
   const isKnown = isBranchOf(jobIds, branch) && isCommit(commitSha);
   const known = isKnown && {
-    ...{ branch, commitSha, baseSha, isPushed: typeof pushedTo === 'string' },
+    branch,
+    commitSha,
+    baseSha,
+    isPushed: typeof pushedTo === 'string',
     workBaseSha: isCommit(workBaseSha) ? workBaseSha : null,
     begunAt: work.session?.baseSha ?? null,
     left: await readLeft(work),

@@ -100,10 +100,19 @@ export async function openToolSession(options: {
   const file = join(path, 'session.json');
   const before = await findWorkRecord(state, claimed.job, options);
   const fresh: SessionRecord = {
-    ...{ workspaceId: claimed.workspaceId, jobId: claimed.jobId, executor: options.executor },
-    ...{ claimGeneration: claimed.claimGeneration, sessionId: before?.sessionId ?? null },
-    ...{ costUsd: before?.costUsd ?? 0, branch: options.branch, isPromptTold: false },
-    ...{ baseSha: null, published: [], questions: [], told: [], messages: { told: [], sent: [] } },
+    workspaceId: claimed.workspaceId,
+    jobId: claimed.jobId,
+    executor: options.executor,
+    claimGeneration: claimed.claimGeneration,
+    sessionId: before?.sessionId ?? null,
+    costUsd: before?.costUsd ?? 0,
+    branch: options.branch,
+    isPromptTold: false,
+    baseSha: null,
+    published: [],
+    questions: [],
+    told: [],
+    messages: { told: [], sent: [] },
   };
   const found = (await readJsonFile(file)) as SessionRecord | null;
   const isMine = isObject(found) && isContinued(found, fresh) && hasFiles(found, path);
@@ -209,7 +218,11 @@ function newAnswers(record: SessionRecord, job: Job): KnownAnswer[] {
       const asked = byId.get(uncertaintyId);
       const label = asked?.labels[value] ?? value;
       return {
-        ...{ uncertaintyId, prompt, mode, value, label },
+        uncertaintyId,
+        prompt,
+        mode,
+        value,
+        label,
         isAboutAction: asked?.isAboutAction ?? false,
       };
     });

@@ -68,7 +68,10 @@ export async function openPullRequest(
   const env = {
     ...cleanEnvironment(work.settings.env, work.settings.token),
     // Both ask questions on a terminal unless they are told not to. NO_PROMPT is for older glab.
-    ...{ GH_PROMPT_DISABLED: '1', GLAB_NO_PROMPT: '1', NO_PROMPT: '1', NO_COLOR: '1' },
+    GH_PROMPT_DISABLED: '1',
+    GLAB_NO_PROMPT: '1',
+    NO_PROMPT: '1',
+    NO_COLOR: '1',
   };
   const { tool, file } = await chooseTool(target.url, env);
   const draft: RequestDraft = {

@@ -44,7 +44,9 @@ export async function pushBranch(work: JobWork, evidence: GitEvidence): Promise<
   const refspec = `${commitSha}:refs/heads/${branch}`;
   try {
     await runGit(['-C', clonePath, 'push', ...options, REMOTE, refspec], {
-      ...{ env, limitMs: PUSH_MS_MAX, signal: work.signal },
+      env,
+      limitMs: PUSH_MS_MAX,
+      signal: work.signal,
     });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;

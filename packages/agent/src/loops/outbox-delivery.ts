@@ -77,7 +77,11 @@ export function substituteFor(
   return {
     ...entry,
     completion: {
-      ...{ workspaceId, jobId, agentId, outcome: 'failed', message: summary },
+      workspaceId,
+      jobId,
+      agentId,
+      outcome: 'failed',
+      message: summary,
       outcomeReason: reason,
       ...(claimGeneration === undefined ? {} : { claimGeneration }),
       ...(commitSha === undefined ? {} : { evidence: { commitSha, changedFiles: [] } }),

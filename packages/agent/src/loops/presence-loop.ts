@@ -63,7 +63,11 @@ export function startPresenceLoop(options: PresenceOptions): PresenceLoop {
     const commandNumber = options.commandNumber();
     return await client.agents.heartbeat(
       {
-        ...{ workspaceId, displayName, machineFingerprint, status, capabilities },
+        workspaceId,
+        displayName,
+        machineFingerprint,
+        status,
+        capabilities,
         agentVersion: VERSION,
         platform: process.platform,
         arch: process.arch,

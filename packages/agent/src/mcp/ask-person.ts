@@ -127,7 +127,9 @@ function bodyOf(
     prompt: clean(question, PROMPT_BYTES_MAX),
     context: clean(why, CONTEXT_BYTES_MAX),
     // Silence is never consent: no value is assumed, and a deadline answers nothing.
-    ...{ confidence: 0, autoPromoteThreshold: 1, onDeadline: 'keep_waiting' as const },
+    confidence: 0,
+    autoPromoteThreshold: 1,
+    onDeadline: 'keep_waiting' as const,
     ...(deadlineMs === undefined ? {} : { deadlineAt: new Date(deadlineMs).toISOString() }),
     options: values.map((value) => ({ value, label: value })),
     ...(recommendedValue === null ? {} : { recommendedValue }),

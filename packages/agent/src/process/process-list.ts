@@ -93,7 +93,10 @@ async function listByPs(): Promise<ProcessRow[]> {
     const group = Number(groupId);
     return [
       {
-        ...{ pid: Number(pid), parentId: Number(parentId), groupId: group, sessionId: group },
+        pid: Number(pid),
+        parentId: Number(parentId),
+        groupId: group,
+        sessionId: group,
         hasTerminal: terminal !== '??',
         startedAt: startedAt.join(' '),
       },

@@ -53,7 +53,10 @@ export async function runProgram(
   const { input, encoding = 'utf8', limitMs, outputBytesMax = OUTPUT_BYTES_MAX } = options;
   const { cwd, env, uid, gid, signal } = options;
   const child = spawn(file, args, {
-    ...{ cwd, env, detached: true, stdio: 'pipe' },
+    cwd,
+    env,
+    detached: true,
+    stdio: 'pipe',
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   });

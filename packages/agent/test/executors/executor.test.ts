@@ -81,7 +81,8 @@ test('Claude Code: session, model, tokens, cost and last message are read from i
     model: 'claude-sonnet-4-5-20250929',
   });
   assert.deepEqual(run.result.evidence.executor, {
-    ...{ name: 'claude', tool: 'claude' },
+    name: 'claude',
+    tool: 'claude',
     version: 'claude 9.9.9',
     sessionId: '5f2c9a54-7d0f-4f0c-9e0e-1f6f2a3b4c5d',
     isolation: { rungs: [], proved: [], user: userInfo().username },
@@ -200,7 +201,9 @@ test("Claude Code: a job keeps the person's login and provider, and none of thei
   const { argumentsSent } = await runWith(parts, createClaudeExecutor(), env);
   const sent = argumentsSent[argumentsSent.indexOf('--settings') + 1] ?? '';
   assert.deepEqual(JSON.parse(sent), {
-    ...{ ...kept, disableAllHooks: true, permissions: { deny: ['Read(./.env)'] } },
+    ...kept,
+    disableAllHooks: true,
+    permissions: { deny: ['Read(./.env)'] },
   });
   assert.ok(argumentsSent.includes(join(folder, 'CLAUDE.md')));
   assert.equal(readKeptSettings(env).env.A_KEY, 'k');
@@ -227,8 +230,12 @@ test('Codex: a failed turn is a failure with its reason', async (t) => {
   assert.equal(run.result.outcome, 'failed');
   assert.equal(run.result.message, 'usage limit reached');
   assert.deepEqual(run.result.outcomeReason, {
-    ...{ category: 'provider', code: 'usage_limit', summary: 'usage limit reached' },
-    ...{ retryable: true, recommendedDelayMs: 0, spendsAttempt: false },
+    category: 'provider',
+    code: 'usage_limit',
+    summary: 'usage limit reached',
+    retryable: true,
+    recommendedDelayMs: 0,
+    spendsAttempt: false,
   });
   // No turn was completed, and Codex left no record: the tokens are unknown, not 0.
   assert.equal(run.result.usage, undefined);

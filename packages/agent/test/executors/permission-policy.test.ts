@@ -18,8 +18,15 @@ interface Asked extends Partial<ToolCallState> {
 
 function decide({ cwd = '/srv/agent/w', isReadOnly = false, rules = '', ...call }: Asked): string {
   const state: ToolCallState = {
-    ...{ toolCallId: 'c', title: '', kind: 'other', toolName: '', mcpServer: '' },
-    ...{ rawInput: undefined, content: [], paths: [], ...call },
+    toolCallId: 'c',
+    title: '',
+    kind: 'other',
+    toolName: '',
+    mcpServer: '',
+    rawInput: undefined,
+    content: [],
+    paths: [],
+    ...call,
   };
   const scope = { agent: 'claude', repoId: 'r', clonePath: '/src/r', isReadOnly };
   return createPermissionPolicy(parsePermissions(rules, 'f')).decide(
@@ -130,8 +137,12 @@ const pieces = fc.oneof(
 test('git runs no other program and writes nothing in what is allowed', async (t) => {
   const place = makeRepository(t);
   const env = {
-    ...{ PATH: process.env.PATH, HOME: place.folder, GIT_CONFIG_NOSYSTEM: '1' },
-    ...{ GIT_PAGER: place.trap, PAGER: place.trap, GIT_EXTERNAL_DIFF: place.trap },
+    PATH: process.env.PATH,
+    HOME: place.folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_PAGER: place.trap,
+    PAGER: place.trap,
+    GIT_EXTERNAL_DIFF: place.trap,
   };
   // Options as names of files, which a pattern could become.
   for (const name of ['-Osh', '--output=out', '--ext-diff'])

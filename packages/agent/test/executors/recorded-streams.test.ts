@@ -235,7 +235,10 @@ test('calls, changed files, usage and the session of Codex are told beside the t
       { id: 'item_1', kind: 'execute', title: 'ls', status: 'running' },
       { id: 'item_1', kind: 'execute', title: 'ls', status: 'done', exitCode: 0 },
       {
-        ...{ id: 'item_2', kind: 'edit', title: 'update README.md', status: 'done' },
+        id: 'item_2',
+        kind: 'edit',
+        title: 'update README.md',
+        status: 'done',
         changes: [{ path: 'README.md' }],
       },
       { isMessage: true },

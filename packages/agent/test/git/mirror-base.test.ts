@@ -19,7 +19,10 @@ async function setup(t: TestContext) {
   git(clone, 'config', 'user.email', 'ada@example.test');
   const mirror = { gitDir: join(directory, 'mirror.git'), clonePath: clone };
   return {
-    ...{ directory, origin, clone, mirror },
+    directory,
+    origin,
+    clone,
+    mirror,
     refresh: (options: Partial<RepositoryMapping> = {}) =>
       refreshMirror(mirror, { repoId: 'repo_test', path: clone, ...options }, null),
     landsIn: async () => (await chooseBase({ repoId: 'repo_test', path: clone }))?.name ?? null,
@@ -85,7 +88,8 @@ test('a branch that is named counts more than the default one', async (t) => {
   git(origin, 'switch', '--quiet', '--create', 'release');
   const release = commit(origin, 'For the release');
   assert.deepEqual(await refresh({ baseRef: 'main', fetchOrigin: true }), {
-    ...{ sha: git(clone, 'rev-parse', 'main'), branch: 'main' },
+    sha: git(clone, 'rev-parse', 'main'),
+    branch: 'main',
   });
   for (const baseRef of ['release', 'origin/release']) {
     const base = await refresh({ baseRef, fetchOrigin: true });

@@ -136,8 +136,11 @@ test('after a tool, each call of git names its repository and reads no configura
   const elsewhere = join(place.directory, 'elsewhere');
   // As a hook of git would start the agent, and with the agent's own settings.
   Object.assign(process.env, {
-    ...{ GIT_DIR: elsewhere, GIT_INDEX_FILE: elsewhere, GIT_OBJECT_DIRECTORY: elsewhere },
-    ...{ SIGNALBOX_TOKEN: 'sbx_s_secret', SVC_SECRET_KEY: 'secret' },
+    GIT_DIR: elsewhere,
+    GIT_INDEX_FILE: elsewhere,
+    GIT_OBJECT_DIRECTORY: elsewhere,
+    SIGNALBOX_TOKEN: 'sbx_s_secret',
+    SVC_SECRET_KEY: 'secret',
   });
   await finish(place);
   const calls = callsOf();
@@ -432,7 +435,9 @@ test('settings with quotes, backslashes and line ends reach tool and evidence as
   git(mirror.clonePath, 'config', 'user.name', odd);
   const settings = { repoId, path: mirror.clonePath };
   const again = {
-    ...{ ...worktree, branch: 'signalbox/again', path: join(place.directory, 'again') },
+    ...worktree,
+    branch: 'signalbox/again',
+    path: join(place.directory, 'again'),
     evidenceDir: join(place.directory, 'again.git'),
     baseSha: (await refreshMirror(mirror, settings, null)).sha,
   };

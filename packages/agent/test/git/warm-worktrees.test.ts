@@ -72,7 +72,9 @@ async function setup(t: TestContext): Promise<Place> {
   const warm = { path: join(directory, 'warm'), max: 2 };
   let number = 0;
   return {
-    ...{ directory, mirror, warm },
+    directory,
+    mirror,
+    warm,
     async begin() {
       const job = `job-${++number}`;
       const { sha: baseSha } = await refreshMirror(mirror, { repoId, path: clonePath }, null);
@@ -106,7 +108,8 @@ function assertPristine({ mirror }: Place, { path, baseSha, branch }: Worktree):
   git(mirror.clonePath, 'worktree', 'add', '--quiet', '--detach', fresh, baseSha);
   const list = (at: string) =>
     execFileSync('find', ['.', '-name', '.git', '-prune', '-o', '-printf', '%P %y %m %n %l\\n'], {
-      ...{ cwd: at, encoding: 'latin1' },
+      cwd: at,
+      encoding: 'latin1',
     })
       .split('\n')
       // Of the folder itself, whose mode is the agent's choice.
@@ -238,7 +241,8 @@ for (const [what, command] of Object.entries(holders)) {
     const place = await setup(t);
     const first = await place.begin();
     const child = spawn('/bin/bash', ['-c', command], {
-      ...{ cwd: first.path, stdio: ['pipe', 'pipe', 'inherit'] },
+      cwd: first.path,
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');

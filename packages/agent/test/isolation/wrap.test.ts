@@ -76,7 +76,8 @@ async function makePlace(t: TestContext) {
     ...process.env,
     HOME: at('home'),
     PATH: `${at('bin')}:${pathWith(bwrap)}`,
-    ...{ PLACE: parts.directory, AGENT_PID: String(process.pid) },
+    PLACE: parts.directory,
+    AGENT_PID: String(process.pid),
   });
   const options = (more: Partial<AgentOptions> = {}): Partial<AgentOptions> => ({
     env: envWith(bubblewrap.directory),
@@ -231,7 +232,8 @@ if (bubblewrap.lack !== null) {
     assertWrapped(parts, output);
     assert.equal(result.message, 'wrapped', output);
     assert.deepEqual(result.evidence.executor.isolation, {
-      ...{ rungs: ['user', 'wrap'], user: 'daemon' },
+      rungs: ['user', 'wrap'],
+      user: 'daemon',
       proved: ['agent-files', 'processes', 'home', 'writes', 'end'],
     });
   });
@@ -356,7 +358,10 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
     const { hub, stateDir, at } = parts;
     const held = hub.enqueue({ repoId });
     const options = {
-      ...{ baseUrl: hub.baseUrl, token: hub.token, workspaceId: hub.workspaceId, stateDir },
+      baseUrl: hub.baseUrl,
+      token: hub.token,
+      workspaceId: hub.workspaceId,
+      stateDir,
       ...parts.options(),
       command: `trap "" TERM; echo is ready; /bin/sh -c 'sleep 600; exit' "$PLACE"`,
     };
@@ -433,7 +438,9 @@ test('a tool of another user reaches nothing of the agent, and nothing of it is 
   assert.equal(result.outcomeReason?.code, 'result_file_invalid', output);
   assert.ok(!JSON.stringify([result, output]).includes('a secret'), output);
   assert.deepEqual(result.evidence.executor.isolation, {
-    ...{ rungs: ['user'], proved: ['agent-files', 'processes'], user: 'daemon' },
+    rungs: ['user'],
+    proved: ['agent-files', 'processes'],
+    user: 'daemon',
   });
   assert.deepEqual(processesWith(parts.at('')), []);
 });

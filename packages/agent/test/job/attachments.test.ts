@@ -5,7 +5,10 @@ import test from 'node:test';
 import { git, repoId, resultOf, setup } from '../support/harness.ts';
 
 const attached = (uploadId: string, fileName: string, sizeBytes: number) => ({
-  ...{ uploadId, fileName, sizeBytes, contentType: 'text/plain' },
+  uploadId,
+  fileName,
+  sizeBytes,
+  contentType: 'text/plain',
 });
 
 test('the tool reads attached files beside its worktree, under any name', async (t) => {

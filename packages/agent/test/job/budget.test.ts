@@ -20,7 +20,9 @@ function claude(costUsd: number, then = ''): Executor {
     ...createClaudeExecutor(),
     check: async () => ({ version: null }),
     plan: (request) => ({
-      ...{ file: '/bin/sh', stdin: '', reader: new ClaudeReader(request) },
+      file: '/bin/sh',
+      stdin: '',
+      reader: new ClaudeReader(request),
       args: ['-c', [init, message, then, result].filter(Boolean).join('; ')],
     }),
   };
@@ -38,8 +40,11 @@ test('a job that has cost more than its budget fails, and keeps what it has used
     ['budget_spent', false, 'The job has spent its budget of $0.01: it has cost $0.024.'],
   );
   assert.deepEqual((held.accepted as { usage?: object }).usage, {
-    ...{ inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 0 },
-    ...{ costUsd: 0.024, model: 'claude-opus' },
+    inputTokens: 1_000,
+    outputTokens: 100,
+    cachedInputTokens: 0,
+    costUsd: 0.024,
+    model: 'claude-opus',
   });
 });
 
@@ -65,15 +70,17 @@ test('what earlier attempts cost counts, and a spent budget starts no tool', asy
 
 test('Claude Code gets what is left of the budget as its own limit', () => {
   const request = {
-    ...{
-      job: { kind: 'work', prompt: '' } as never,
-      promptText: '',
-      nextPromptText: '',
-      worktree: '/w',
-      toolFiles: '/t',
-      resultFile: '/t/r',
-    },
-    ...{ isReadOnly: false, isSandboxOff: false, env: {}, holdMs: 0, nowMs: () => 0 },
+    job: { kind: 'work', prompt: '' } as never,
+    promptText: '',
+    nextPromptText: '',
+    worktree: '/w',
+    toolFiles: '/t',
+    resultFile: '/t/r',
+    isReadOnly: false,
+    isSandboxOff: false,
+    env: {},
+    holdMs: 0,
+    nowMs: () => 0,
     redact: (text: string) => text,
   };
   const { args } = createClaudeExecutor().plan({ ...request, budgetUsd: 0.02 });
@@ -102,7 +109,10 @@ test('a canceled job keeps what it has used', async (t) => {
   await h.client.jobs.cancel({ workspaceId: h.workspaceId, jobId });
   const job = await h.until(jobId, 'canceled');
   assert.deepEqual(job.usage, {
-    ...{ inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 0, model: 'claude-opus' },
+    inputTokens: 1_000,
+    outputTokens: 100,
+    cachedInputTokens: 0,
+    model: 'claude-opus',
   });
 });
 

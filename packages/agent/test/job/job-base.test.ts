@@ -18,7 +18,8 @@ async function setup(t: TestContext, landing: LandingOptions = {}) {
     return h.start({ repositories, executor, displayName, stateDir: join(directory, displayName) });
   };
   const place = {
-    ...{ ...h, start },
+    ...h,
+    start,
     async add(prompt: string, more: { base?: string; dependsOn?: string[] } = {}) {
       const draft = { workspaceId, repoId, kind: 'work', prompt, ...more } as const;
       return (await client.jobs.enqueue(draft)).jobId;
@@ -50,7 +51,9 @@ async function setup(t: TestContext, landing: LandingOptions = {}) {
 function parts({ evidence }: Job) {
   const { baseSha, changedFiles, checks } = evidence ?? {};
   return {
-    ...{ baseSha, changedFiles, checks: checks as { exitCode: number }[] | undefined },
+    baseSha,
+    changedFiles,
+    checks: checks as { exitCode: number }[] | undefined,
     buildsOn: evidence?.buildsOn as BuildsOn,
   };
 }
@@ -66,7 +69,9 @@ test('a job begins with the commit of the job that it depends on', async (t) => 
   const second = await h.done(secondId);
   const { commitSha } = first;
   assert.deepEqual(second.buildsOn, {
-    ...{ commitSha, branch: 'main', jobs: [{ jobId: firstId, commitSha }] },
+    commitSha,
+    branch: 'main',
+    jobs: [{ jobId: firstId, commitSha }],
   });
   assert.deepEqual([second.baseSha, second.changedFiles], [commitSha, ['two.txt']]);
   assert.deepEqual(h.files(second.commitSha), ['README.md', 'one.txt', 'two.txt']);
@@ -121,7 +126,8 @@ test('changes that conflict are refused before the tool begins, and a round mend
   const way = `signalbox job continue ${two.jobId} "Merge ${commit} and resolve the conflicts`;
   assert.ok(message?.includes(way), message ?? '');
   const { job } = await client.jobs.continue({
-    ...{ workspaceId, jobId: two.jobId },
+    workspaceId,
+    jobId: two.jobId,
     message: `git merge -q ${commit} || { echo both > README.md; git commit -qam Both; }; exit`,
   });
   await h.done(job.jobId);
@@ -159,7 +165,8 @@ test('a branch is a base, and its works land there', async (t) => {
   await h.start();
   const one = await h.make('echo 1 > one.txt', { base: 'release' });
   assert.deepEqual(one.buildsOn, {
-    ...{ commitSha: git(h.clone, 'rev-parse', 'release'), branch: 'release' },
+    commitSha: git(h.clone, 'rev-parse', 'release'),
+    branch: 'release',
   });
   const two = await h.make('echo 2 > two.txt', { dependsOn: [one.jobId] });
   assert.equal(two.buildsOn.branch, 'release');

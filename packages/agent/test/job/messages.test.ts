@@ -16,7 +16,9 @@ async function setup(t: TestContext) {
     client.jobs.continue({ workspaceId, jobId, message });
   const view = (jobId: string) => client.jobs.get({ workspaceId, jobId });
   return {
-    ...{ ...h, send, view },
+    ...h,
+    send,
+    view,
     /** Makes the tool wait; returns what lets it continue. */
     hold(name: string) {
       const file = join(place, name);

@@ -14,7 +14,9 @@ function askingTool(): Executor {
     name: 'claude',
     check: async () => ({ version: null }),
     plan: () => ({
-      ...{ file: 'sh', args: ['-c', script], stdin: '' },
+      file: 'sh',
+      args: ['-c', script],
+      stdin: '',
       reader: {
         readLine: (text) => ({ parts: [{ text }] }),
         report: () => ({ failure: { code: 'no_result', summary: 'It ended without a result.' } }),

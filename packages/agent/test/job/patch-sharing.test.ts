@@ -25,7 +25,10 @@ async function setup(t: TestContext) {
   const place = async (jobId: string) =>
     (await client.jobs.get({ workspaceId, jobId })).changesPlace;
   return {
-    ...{ ...h, events, start, place },
+    ...h,
+    events,
+    start,
+    place,
     /** Runs a job to its end by an agent that then stops. */
     async run(script: string, share?: Share, options?: AcpStart) {
       const agent = await start(share, options, script);

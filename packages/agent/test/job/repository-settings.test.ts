@@ -15,7 +15,9 @@ test('each repository has its own tool and environment; what it lacks is the age
     repositories: [
       { repoId, path: clone },
       {
-        ...{ repoId: 'repo_other', path: other, environment: { OWN: 'own' } },
+        repoId: 'repo_other',
+        path: other,
+        environment: { OWN: 'own' },
         executor: createCommandExecutor({ command: 'echo "its tool: $SHARED $OWN"' }),
       },
     ],

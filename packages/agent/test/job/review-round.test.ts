@@ -18,7 +18,10 @@ async function setup(t: TestContext) {
   const jobId = await h.enqueue(`feed printf 'a\\nb\\nc\\nd\\n' > ${PATH}`);
   await h.until(jobId, 'done');
   return {
-    ...{ ...h, agent, jobId, toolEnv: env },
+    ...h,
+    agent,
+    jobId,
+    toolEnv: env,
     async comment(line: number, text: string, of = jobId) {
       const place = { path: PATH, side: 'result' as const, startLine: line, endLine: line };
       const lines = 'abcd'[line - 1] ?? '';
@@ -28,15 +31,21 @@ async function setup(t: TestContext) {
     /** Sends comments with a script, and waits for the end of the round. */
     async round(script: string, commentIds: string[], of = jobId) {
       const { job } = await client.jobs.continue({
-        ...{ workspaceId, jobId: of, commentIds, message: script },
+        workspaceId,
+        jobId: of,
+        commentIds,
+        message: script,
       });
       return job.jobId;
     },
     async comments() {
       const { comments } = await client.reviewComments.list({ workspaceId, jobId });
       return comments.map(({ number, answer, fate }) => ({
-        ...{ number, word: answer?.word ?? null, note: answer?.note ?? null },
-        ...{ state: fate?.state ?? null, line: fate?.startLine ?? null },
+        number,
+        word: answer?.word ?? null,
+        note: answer?.note ?? null,
+        state: fate?.state ?? null,
+        line: fate?.startLine ?? null,
       }));
     },
     lastPrompt(): string {
@@ -82,7 +91,9 @@ test('a round gets the comments, and git says what became of their lines', async
 
   // The next round is about one of them only; the others keep what is known.
   const reply = await h.client.reviewComments.save({
-    ...{ workspaceId: h.workspaceId, jobId: roundId, text: 'I still wonder.' },
+    workspaceId: h.workspaceId,
+    jobId: roundId,
+    text: 'I still wonder.',
     repliesTo: ids[2] ?? '',
   });
   const next = await h.round(
@@ -129,14 +140,20 @@ test('a round whose agent was killed tells the same of its lines', async (t) => 
   await h.agent.stop();
   const { baseUrl, workspaceId, repoId, clone, directory } = h;
   const options = {
-    ...{ baseUrl, workspaceId, stateDir: join(directory, 'state'), displayName: 'agent' },
-    ...{ leaseMs: 600_000, killGraceMs: 500, repositories: [{ repoId, path: clone }] },
+    baseUrl,
+    workspaceId,
+    stateDir: join(directory, 'state'),
+    displayName: 'agent',
+    leaseMs: 600_000,
+    killGraceMs: 500,
+    repositories: [{ repoId, path: clone }],
     acp: `${process.execPath} ${scriptedAgent}`,
   };
   const program = join(import.meta.dirname, '../support/acp-agent-process.ts');
   const start = () => {
     const child = spawn(process.execPath, [program, JSON.stringify(options)], {
-      ...{ env: h.toolEnv, stdio: ['ignore', 'inherit', 'inherit'] },
+      env: h.toolEnv,
+      stdio: ['ignore', 'inherit', 'inherit'],
     });
     t.after(() => child.kill('SIGKILL'));
     return child;

@@ -22,7 +22,11 @@ async function setup(t: TestContext, options: AcpStart = {}) {
   const { branch, commitSha, baseSha } = first.evidence as Record<string, string>;
   assert.ok(branch && commitSha && baseSha);
   return {
-    ...{ ...h, first, branch, commitSha, baseSha },
+    ...h,
+    first,
+    branch,
+    commitSha,
+    baseSha,
     /** Continues the first job, and waits until the round is done. */
     async round(message: string, of = jobId) {
       const { job } = await h.client.jobs.continue({ workspaceId, jobId: of, message });
@@ -124,10 +128,14 @@ test('a later round shares a patch of its own, without commits of people before 
   };
   const { baseSha, roundBaseSha } = second.evidence ?? {};
   assert.deepEqual(await read('work'), {
-    ...{ names: ['one.txt', 'two.txt'], renamed: 'person.md', baseSha },
+    names: ['one.txt', 'two.txt'],
+    renamed: 'person.md',
+    baseSha,
   });
   assert.deepEqual(await read('round'), {
-    ...{ names: ['two.txt'], renamed: undefined, baseSha: roundBaseSha },
+    names: ['two.txt'],
+    renamed: undefined,
+    baseSha: roundBaseSha,
   });
 });
 
@@ -163,7 +171,9 @@ test('evidence that names a branch of a person, or of another work, is not belie
   git(clone, 'remote', 'add', 'origin', clone);
   const foreign = ['release', 'signalbox/job_2j78s1e000205pubchr8-1', 'signalbox/-NaN'];
   const { agentId } = await h.client.agents.heartbeat({
-    ...{ workspaceId, displayName: 'other', machineFingerprint: 'other' },
+    workspaceId,
+    displayName: 'other',
+    machineFingerprint: 'other',
     capabilities: { canWrite: true, reposAllowed: [repoId] },
   });
   const commits: string[] = [];
@@ -214,7 +224,11 @@ test('a round begins when the round before has tidied up on the same machine', a
   writeFileSync(join(bin, 'git'), `${script.join('\n')}\n`, { mode: 0o755 });
   writeFileSync(hold, '');
   const options = {
-    ...{ baseUrl: h.baseUrl, workspaceId, stateDir, displayName: 'agent', maxConcurrentJobs: 3 },
+    baseUrl: h.baseUrl,
+    workspaceId,
+    stateDir,
+    displayName: 'agent',
+    maxConcurrentJobs: 3,
     repositories: [
       { repoId: h.repoId, path: clone },
       { repoId, path: other },
@@ -279,7 +293,9 @@ test('what a killed attempt of a round has published is no commit of a person', 
   const check = { command: `[ ! -e ${at('hold')} ] || { touch ${at('held')}; sleep 600; }` };
   const repositories = [
     {
-      ...{ repoId: h.repoId, path: clone, shareChanges: 'patch' as const },
+      repoId: h.repoId,
+      path: clone,
+      shareChanges: 'patch' as const,
       landing: { checks: [check] },
     },
   ];

@@ -16,7 +16,10 @@ test('a job that is stopped while the hub hears of a message does not end the ag
       stopping.signal.addEventListener('abort', () => reject(stopping.signal.reason));
     });
   const options = {
-    ...{ client: { jobs: { takeMessages } }, attempt: {}, session, signal: stopping.signal },
+    client: { jobs: { takeMessages } },
+    attempt: {},
+    session,
+    signal: stopping.signal,
   };
   const messages = new HubMessages(options as unknown as MessageOptions);
   const unhandled: unknown[] = [];

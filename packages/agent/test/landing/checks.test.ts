@@ -47,8 +47,12 @@ test('checks that pass verify the commit, with their exit codes and times', asyn
   assert.deepEqual(
     { ...first, durationMs: 0 },
     {
-      ...{ name: 'grep changed README.md', command: 'grep changed README.md' },
-      ...{ outcome: 'passed', exitCode: 0, durationMs: 0, output: 'changed' },
+      name: 'grep changed README.md',
+      command: 'grep changed README.md',
+      outcome: 'passed',
+      exitCode: 0,
+      durationMs: 0,
+      output: 'changed',
     },
   );
   assert.ok(Number.isInteger(first?.durationMs));

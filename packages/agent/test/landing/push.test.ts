@@ -37,7 +37,9 @@ async function setupRemote(t: TestContext, url?: string): Promise<Place> {
   }
   const env = { ...process.env, PATH: tools, SIGNALBOX_TOKEN: hub.token };
   return {
-    ...{ ...place, remote, tools },
+    ...place,
+    remote,
+    tools,
     async run(landing, { command = change, prompt = 'Do it.', baseRef, ...options } = {}) {
       const held = hub.enqueue({ repoId, prompt });
       const base = baseRef === undefined ? {} : { baseRef };

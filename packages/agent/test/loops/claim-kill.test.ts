@@ -79,7 +79,10 @@ async function startProxy(t: TestContext, { baseUrl }: AcpSetup) {
 function start(t: TestContext, h: AcpSetup, baseUrl: string, command: string): ChildProcess {
   const { workspaceId, repoId, clone, directory } = h;
   const options = {
-    ...{ baseUrl, workspaceId, command, stateDir: join(directory, 'state') },
+    baseUrl,
+    workspaceId,
+    command,
+    stateDir: join(directory, 'state'),
     repositories: [{ repoId, path: clone }],
   };
   const line = [agentProcess, JSON.stringify(options)];

@@ -33,12 +33,14 @@ function setUp(random = 0): Setup {
       new Promise((resolve) => void sleeps.push({ atMs: nowMs + ms, resolve: () => resolve() })),
   };
   const pauses = createClaimPauses({
-    ...{ clock, random: () => random },
+    clock,
+    random: () => random,
     onChange: (state) => void changes.push(state),
     onClaimable() {},
   });
   return {
-    ...{ pauses, changes },
+    pauses,
+    changes,
     now: () => nowMs,
     async pass(ms) {
       const endMs = nowMs + ms;

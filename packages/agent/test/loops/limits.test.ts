@@ -25,7 +25,9 @@ function replay(script: string): Executor {
     ...createClaudeExecutor(),
     check: async () => ({ version: null }),
     plan: (request) => ({
-      ...{ file: '/bin/sh', args: ['-c', script], stdin: '' },
+      file: '/bin/sh',
+      args: ['-c', script],
+      stdin: '',
       reader: new ClaudeReader(request),
     }),
   };
@@ -64,9 +66,13 @@ test('five jobs and the limit of a login: one is claimed and returned unspent, n
   assert.equal(outcome, 'failed');
   assert.match(String(summary), /^You've hit your 5-hour limit/);
   assert.deepEqual(reason, {
-    ...{ category: 'provider', code: 'usage_limit', retryable: true, spendsAttempt: false },
+    category: 'provider',
+    code: 'usage_limit',
+    retryable: true,
+    spendsAttempt: false,
     // Another agent, with another account, may take it at once.
-    ...{ recommendedDelayMs: 0, details: { resetsAt: new Date(resetsAtMs).toISOString() } },
+    recommendedDelayMs: 0,
+    details: { resetsAt: new Date(resetsAtMs).toISOString() },
   });
   const { paused, pauses } = shownOf(hub);
   const untilMs = Date.parse(paused?.until ?? '');
@@ -107,7 +113,9 @@ test('an agent with two logins continues with the one that is not limited', asyn
   await makeRepository(other);
   const limited: AgentRepository = { repoId, path: clone, executor: replay(`cat ${file}; exit 1`) };
   const served: AgentRepository = {
-    ...{ repoId: 'repo_other', path: other, executor: replay(success) },
+    repoId: 'repo_other',
+    path: other,
+    executor: replay(success),
     environment: { CLAUDE_CONFIG_DIR: join(directory, 'team') },
   };
   const [first, second] = [hub.enqueue({ repoId }), hub.enqueue({ repoId })];
@@ -135,8 +143,12 @@ test('an unknown failure is temporary until it was seen three times', async (t) 
   await hub.until('the result', () => job.accepted !== null);
   const { recommendedDelayMs, ...reason } = resultOf(job).outcomeReason ?? {};
   assert.deepEqual(reason, {
-    ...{ category: 'execution', code: 'tool_error', summary: 'A new failure' },
-    ...{ retryable: true, spendsAttempt: true, occurrencesMax: 3 },
+    category: 'execution',
+    code: 'tool_error',
+    summary: 'A new failure',
+    retryable: true,
+    spendsAttempt: true,
+    occurrencesMax: 3,
   });
   // Longer than the pause of the agent, so that another job goes first.
   assert.ok(Number(recommendedDelayMs) > 15_000, String(recommendedDelayMs));

@@ -20,7 +20,11 @@ import {
 function spawnAgent(t: TestContext, parts: Setup, command: string): ChildProcess {
   const { hub, clone, stateDir } = parts;
   const options = {
-    ...{ baseUrl: hub.baseUrl, token: hub.token, workspaceId: hub.workspaceId, stateDir, command },
+    baseUrl: hub.baseUrl,
+    token: hub.token,
+    workspaceId: hub.workspaceId,
+    stateDir,
+    command,
     repositories: [{ repoId, path: clone }],
   };
   const file = join(import.meta.dirname, '../support/agent-process.ts');

@@ -16,7 +16,9 @@ test('an agent without the rights to run tools as another user says which it lac
   const daemon = Number(spawnSync('id', ['-u', 'daemon'], { encoding: 'utf8' }).stdout);
   const identity = process.geteuid?.() === 0 ? { uid: daemon, gid: daemon } : {};
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
-    ...{ encoding: 'utf8', cwd: '/', env: { PATH: process.env.PATH } },
+    encoding: 'utf8',
+    cwd: '/',
+    env: { PATH: process.env.PATH },
     ...identity,
   });
   assert.match(

@@ -48,12 +48,25 @@ function commentOn(
   more: Partial<ReviewComment> = {},
 ): ReviewComment {
   return {
-    ...{ commentId: 'com_1', jobId: 'job_1', number: 1, repliesTo: null, path: PATH },
-    ...{ side: 'result', startLine, endLine, commitSha, text: 'No.' },
+    commentId: 'com_1',
+    jobId: 'job_1',
+    number: 1,
+    repliesTo: null,
+    path: PATH,
+    side: 'result',
+    startLine,
+    endLine,
+    commitSha,
+    text: 'No.',
     lines: texts.slice(startLine - 1, endLine).join('\n'),
     author: { id: 'usr_1', name: 'Ada' },
-    ...{ createdAt: '2026-11-02T09:10:00.000Z', updatedAt: '2026-11-02T09:10:00.000Z' },
-    ...{ sentInJobId: 'job_2', answer: null, fate: null, resolvedAt: null, resolvedBy: null },
+    createdAt: '2026-11-02T09:10:00.000Z',
+    updatedAt: '2026-11-02T09:10:00.000Z',
+    sentInJobId: 'job_2',
+    answer: null,
+    fate: null,
+    resolvedAt: null,
+    resolvedBy: null,
     ...more,
   };
 }
@@ -175,15 +188,21 @@ test('what an earlier round has changed stays changed until a person asks again'
   const comment = commentOn(written, before, [3, 4], {
     sentInJobId: 'job_earlier',
     fate: {
-      ...{ state: 'changed', path: PATH, startLine: 3, endLine: 4 },
-      ...{ jobId: 'job_earlier', commitSha: changed },
+      state: 'changed',
+      path: PATH,
+      startLine: 3,
+      endLine: 4,
+      jobId: 'job_earlier',
+      commitSha: changed,
     },
   });
   const result = repository.commit({ [PATH]: ['x', 'a', 'b', 'C', 'D', 'e'] });
   const commits = [changed, result] as const;
   assert.deepEqual(await fateOf(repository, comment, commits), ['changed', PATH, 4, 5]);
   const reply = commentOn(written, before, [3, 4], {
-    ...{ commentId: 'com_2', number: 2, repliesTo: 'com_1' },
+    commentId: 'com_2',
+    number: 2,
+    repliesTo: 'com_1',
   });
   assert.deepEqual(await fateOf(repository, comment, commits, [reply]), ['moved', PATH, 4, 5]);
 });

@@ -123,7 +123,8 @@ test('what a command fills is kept for this file of set-up only', async (t) => {
   const counter = join(directory, 'runs');
   const step = {
     command: `echo run >> ${counter}; mkdir deps; date > deps/one`,
-    ...{ key: ['README.md'], keep: ['deps'] },
+    key: ['README.md'],
+    keep: ['deps'],
   };
   commitSteps(clone, { run: [step] });
   const agent = await startAgent(parts, 'true');

@@ -83,8 +83,12 @@ test('a failure is one of the set-up, and the tool does not begin', async (t) =>
   const options = { run: [{ command: 'echo began; echo no registry >&2; exit 4' }] };
   const { held, result } = await runOne(parts, options, 'echo the tool');
   assert.deepEqual(result.outcomeReason, {
-    ...{ category: 'environment', code: 'setup_failed', retryable: true },
-    ...{ recommendedDelayMs: 30_000, spendsAttempt: false, occurrencesMax: 3 },
+    category: 'environment',
+    code: 'setup_failed',
+    retryable: true,
+    recommendedDelayMs: 30_000,
+    spendsAttempt: false,
+    occurrencesMax: 3,
     summary:
       'The worktree could not be set up, so the tool did not begin. ' +
       'echo began; echo no registry >&2; exit 4 exited with 4: no registry',
@@ -143,7 +147,8 @@ test('what a command fills is kept for jobs with the same key, as it was before 
   const counter = join(directory, 'runs');
   const step = {
     command: `echo run >> ${counter}; mkdir -p lib/deps; cat lock > lib/deps/one; ln -s one lib/deps/two`,
-    ...{ key: ['lock'], keep: ['lib/deps'] },
+    key: ['lock'],
+    keep: ['lib/deps'],
   };
   const commit = (text: string) => {
     writeFileSync(join(clone, 'lock'), text);
@@ -267,7 +272,8 @@ test('a key that is not in the commit, and a folder that was not made, fail the 
 test('a job has ports and a database of its own, and they are torn down after a failure', async (t) => {
   const parts = await setup(t);
   const setupOptions = {
-    ...{ ports: 2, database: true },
+    ports: 2,
+    database: true,
     run: [{ command: 'echo "$SIGNALBOX_DATABASE" > made' }],
     teardown: ['echo "down $(cat made) $SIGNALBOX_PORT_1 [$SIGNALBOX_JOB_TOKEN]"', 'exit 3'],
   };
@@ -372,7 +378,8 @@ test('an attempt that continues in a worktree has what the tool left there', asy
     ],
   };
   const again = {
-    ...{ outcome: 'failed', message: 'Again.' },
+    outcome: 'failed',
+    message: 'Again.',
     outcomeReason: { category: 'execution', code: 'again', retryable: true },
   };
   const script = `

@@ -106,7 +106,8 @@ async function act(peer: Peer, sessionId: string, one: Act): Promise<boolean> {
   // Or here: it has acted, and has not said so.
   await held('hold-acted');
   await tell(peer, sessionId, {
-    ...{ sessionUpdate: 'tool_call_update', toolCallId },
+    sessionUpdate: 'tool_call_update',
+    toolCallId,
     status: isAllowed ? 'completed' : 'failed',
     content: [{ type: 'content', content: { type: 'text', text } }],
   });
@@ -129,14 +130,19 @@ async function actUnasked(
   const text = status === 'completed' ? run() : 'Permission denied: Classifier unavailable';
   const content: acp.ToolCallContent[] = [{ type: 'content', content: { type: 'text', text } }];
   await tell(peer, sessionId, {
-    ...{ sessionUpdate: 'tool_call_update', toolCallId, status, content },
+    sessionUpdate: 'tool_call_update',
+    toolCallId,
+    status,
+    content,
   });
   return null;
 }
 
 function command(line: string): Act {
   return {
-    ...{ title: line, kind: 'execute', rawInput: { command: line, call_id: `${Math.random()}` } },
+    title: line,
+    kind: 'execute',
+    rawInput: { command: line, call_id: `${Math.random()}` },
     run() {
       note(`ran ${line}`);
       return `output of ${line}`;
@@ -148,7 +154,9 @@ function edit(cwd: string, name: string): Act {
   const path = join(cwd, name);
   const newText = 'written by the tool\n';
   return {
-    ...{ title: `Write ${path}`, kind: 'edit', rawInput: { file_path: path } },
+    title: `Write ${path}`,
+    kind: 'edit',
+    rawInput: { file_path: path },
     content: [{ type: 'diff', path, oldText: null, newText }],
     run() {
       writeFileSync(path, newText);
@@ -159,12 +167,15 @@ function edit(cwd: string, name: string): Act {
 
 async function form(peer: Peer, sessionId: string): Promise<boolean> {
   const answer = await peer.request(client.elicitation.create, {
-    ...{ sessionId, mode: 'form', message: 'Which database?' },
+    sessionId,
+    mode: 'form',
+    message: 'Which database?',
     requestedSchema: {
       type: 'object',
       properties: {
         question_0: {
-          ...{ type: 'string', title: 'Database' },
+          type: 'string',
+          title: 'Database',
           oneOf: [
             { const: 'SQLite', title: 'SQLite' },
             { const: 'PostgreSQL', title: 'PostgreSQL' },

@@ -95,13 +95,26 @@ export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpS
   const logFile = join(directory, 'tool', 'log');
   const get = async (jobId: string) => (await client.jobs.get({ workspaceId, jobId })).job;
   const setup: AcpSetup = {
-    ...{ directory, clone, client, workspaceId, repoId, baseUrl, env, startHub, stopHub },
+    directory,
+    clone,
+    client,
+    workspaceId,
+    repoId,
+    baseUrl,
+    env,
+    startHub,
+    stopHub,
     async enqueue(prompt, kind = 'work') {
       return (await client.jobs.enqueue({ workspaceId, repoId, kind, prompt })).jobId;
     },
     async start({ acp = {}, ...options } = {}) {
       const agent = await startAgent({
-        ...{ baseUrl, workspaceId, displayName: 'agent', env, killGraceMs: 500, flushMs: 500 },
+        baseUrl,
+        workspaceId,
+        displayName: 'agent',
+        env,
+        killGraceMs: 500,
+        flushMs: 500,
         repositories: [{ repoId, path: clone }],
         stateDir: join(directory, `state-${agents.length}`),
         executor: createAcpExecutor({ agent: `${process.execPath} ${scriptedAgent}`, ...acp }),
@@ -134,7 +147,9 @@ export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpS
     questions: (jobId, count = 1) =>
       poll(`${count} questions`, async () => {
         const { uncertainties } = await client.uncertainties.list({
-          ...{ workspaceId, jobId, status: 'open' },
+          workspaceId,
+          jobId,
+          status: 'open',
         });
         // The whole view was asked for.
         return uncertainties.length >= count ? (uncertainties as Uncertainty[]) : null;
@@ -146,7 +161,11 @@ export async function setupAcp(t: TestContext, isHubApart = false): Promise<AcpS
     },
     async answer({ uncertaintyId }, value) {
       await client.uncertainties.addResolution({
-        ...{ workspaceId, uncertaintyId, mode: 'answered', value, confidence: 1 },
+        workspaceId,
+        uncertaintyId,
+        mode: 'answered',
+        value,
+        confidence: 1,
       });
     },
     toolLog: () => (existsSync(logFile) ? readFileSync(logFile, 'utf8').split('\n') : []),

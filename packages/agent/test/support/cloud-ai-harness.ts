@@ -68,7 +68,13 @@ export async function setupCloudAi(t: TestContext): Promise<CloudAiSetup> {
   const input = { system: 'Be short.', messages: [{ role: 'user' as const, content: 'Yes?' }] };
 
   const setup: CloudAiSetup = {
-    ...{ hub, client, workspaceId, provider, directory, events, saw },
+    hub,
+    client,
+    workspaceId,
+    provider,
+    directory,
+    events,
+    saw,
     async enqueue(draft = {}) {
       const body = { workspaceId, kind: 'ask', input, ...draft };
       return (await client.cloudAiJobs.enqueue(body)).cloudAiJobId;
@@ -82,7 +88,9 @@ export async function setupCloudAi(t: TestContext): Promise<CloudAiSetup> {
         workspaceId,
         displayName: 'executor',
         provider: await createCloudAiProvider({
-          ...{ name: 'anthropic', apiKey: provider.key, baseUrl: provider.baseUrl },
+          name: 'anthropic',
+          apiKey: provider.key,
+          baseUrl: provider.baseUrl,
           ...providerOptions,
         }),
         models: ['sonnet', 'haiku'],

@@ -44,7 +44,11 @@ export async function setup(t: TestContext): Promise<Setup> {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   });
   return {
-    ...{ directory, hub, clone, stateDir, events },
+    directory,
+    hub,
+    clone,
+    stateDir,
+    events,
     async start(command, options = {}) {
       const agent = await startAgent({
         baseUrl: hub.baseUrl,

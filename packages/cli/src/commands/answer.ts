@@ -67,7 +67,11 @@ export const command = defineHubCommand<Options>({
     const { mode, value } = await readAnswer(io, session, uncertaintyId, options);
     if (alike.length > 1) return await answerAlike(io, session, alike, { mode, value });
     const answer = await client.uncertainties.addResolution({
-      ...{ workspaceId, uncertaintyId, mode, value, confidence: 1 },
+      workspaceId,
+      uncertaintyId,
+      mode,
+      value,
+      confidence: 1,
       ...(options.replace ? { supersede: true } : {}),
     });
     if (io.json) return io.printJson(answer);

@@ -43,7 +43,11 @@ export const command = defineCommand<Options>({
     const { client, workspaceId } = await openHubSession(io, options);
     const { kind, title, ref, pin } = options;
     const { itemId, item, created } = await client.contextItems.upsert({
-      ...{ workspaceId, kind, text, source: 'cli', pinned: pin === true },
+      workspaceId,
+      kind,
+      text,
+      source: 'cli',
+      pinned: pin === true,
       title,
       sourceRef: ref,
     });

@@ -234,7 +234,11 @@ async function requestOf(
   const attachments = await attach(io, session, options.attach ?? []);
   return {
     ...values,
-    ...{ workspaceId, repoId, kind: values.kind ?? 'work', prompt, dependsOn },
+    workspaceId,
+    repoId,
+    kind: values.kind ?? 'work',
+    prompt,
+    dependsOn,
     ...(reviewed === null ? {} : { kind: 'pr_review' as const, reviewsJobId: reviewed.jobId }),
     ...(attachments.length === 0 ? {} : { attachments }),
     delayMs: delay,

@@ -67,7 +67,10 @@ async function continueJob(
   try {
     const answer = await client.jobs.continue({
       // With a key the call is sent again when its answer was lost.
-      ...{ workspaceId, jobId, message, idempotencyKey: randomUUID() },
+      workspaceId,
+      jobId,
+      message,
+      idempotencyKey: randomUUID(),
       tool,
       model,
     });

@@ -123,7 +123,13 @@ async function enqueueElsewhere(
   }
   const { model: _, ...others } = requirements ?? {};
   const answer = await client.jobs.enqueue({
-    ...{ workspaceId, repoId, kind, role, prompt, priority, dependsOn },
+    workspaceId,
+    repoId,
+    kind,
+    role,
+    prompt,
+    priority,
+    dependsOn,
     requirements: {
       ...(tool === undefined ? requirements : others),
       ...(tool === undefined ? {} : { tool }),

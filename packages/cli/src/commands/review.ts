@@ -300,7 +300,10 @@ async function sendDrafts(
     });
   }
   const answer = await client.jobs.continue({
-    ...{ workspaceId, jobId: job.jobId, commentIds, idempotencyKey: randomUUID() },
+    workspaceId,
+    jobId: job.jobId,
+    commentIds,
+    idempotencyKey: randomUUID(),
     message,
   });
   if (io.json) return io.printJson(answer);

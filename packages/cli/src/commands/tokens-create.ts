@@ -27,7 +27,8 @@ export const command = defineHubCommand<Options>({
   async run({ io, args, options, client, workspaceId }) {
     const { scope, expires } = options;
     const { token, serviceToken } = await client.serviceTokens.mint({
-      ...{ workspaceId, name: args[0] ?? '' },
+      workspaceId,
+      name: args[0] ?? '',
       scopes: scope,
       expiresInMs: expires,
     });

@@ -31,14 +31,22 @@ export const command = defineHubCommand({
     };
     const rows: Row[] = [
       ...(serviceTokens ?? []).map((token) => ({
-        ...{ kind: 'program', name: token.name, of: token.createdBy },
-        ...{ scopes: token.scopes.join(' '), used: used(token.lastUsedAt) },
-        ...{ expires: left(token.expiresAt), id: token.tokenId },
+        kind: 'program',
+        name: token.name,
+        of: token.createdBy,
+        scopes: token.scopes.join(' '),
+        used: used(token.lastUsedAt),
+        expires: left(token.expiresAt),
+        id: token.tokenId,
       })),
       ...deviceTokens.map((token) => ({
-        ...{ kind: 'machine', name: token.machineName, of: token.personName },
-        ...{ scopes: '', used: used(token.lastUsedAt) },
-        ...{ expires: left(token.expiresAt), id: token.tokenId },
+        kind: 'machine',
+        name: token.machineName,
+        of: token.personName,
+        scopes: '',
+        used: used(token.lastUsedAt),
+        expires: left(token.expiresAt),
+        id: token.tokenId,
       })),
     ];
     if (rows.length === 0) {

@@ -26,7 +26,9 @@ export async function findAgentId(
       client.agents.list({ workspaceId, ...page }),
     );
     return rows.map(({ agentId: id, displayName: name, status }) => ({
-      ...{ id, name, isPast: status === 'offline' },
+      id,
+      name,
+      isPast: status === 'offline',
     }));
   });
 }

@@ -26,9 +26,19 @@ interface Line {
 type EnqueueRequest = Parameters<Client['jobs']['enqueue']>[0];
 
 const allowed: Readonly<Record<string, string>> = {
-  ...{ prompt: 'string', repo: 'string', kind: 'string', role: 'string', priority: 'number' },
-  ...{ requirements: 'any', dependsOn: 'object', delayMs: 'number', idempotencyKey: 'string' },
-  ...{ concurrencyKey: 'string', maxAttempts: 'number', runId: 'string', budget: 'object' },
+  prompt: 'string',
+  repo: 'string',
+  kind: 'string',
+  role: 'string',
+  priority: 'number',
+  requirements: 'any',
+  dependsOn: 'object',
+  delayMs: 'number',
+  idempotencyKey: 'string',
+  concurrencyKey: 'string',
+  maxAttempts: 'number',
+  runId: 'string',
+  budget: 'object',
   base: 'string',
 };
 

@@ -81,7 +81,12 @@ export function createIo(
   const write = (line: string, kept: LineStyles) =>
     void stdout.write(`${safeLine(line, isColored ? kept : 'none')}\n`);
   return {
-    ...{ env, stdin, stdout, stderr, signal, json },
+    env,
+    stdin,
+    stdout,
+    stderr,
+    signal,
+    json,
     isInteractive: Boolean(stdin.isTTY && stdout.isTTY && stderr.isTTY) && !json && !env.CI,
     isColored,
     styles: stylesOf(isColored),

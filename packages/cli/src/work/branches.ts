@@ -34,7 +34,10 @@ export async function listWorkBranches(clone: Clone): Promise<WorkBranch[]> {
     const [, jobId, attempt] = branchName.exec(name) ?? [];
     if (jobId === undefined) continue;
     branches.push({
-      ...{ name, jobId, attempt: Number(attempt), commitSha },
+      name,
+      jobId,
+      attempt: Number(attempt),
+      commitSha,
       committedAt: new Date(committedAt).toISOString(),
       isCheckedOut: worktree !== '',
       isMerged: await isMerged(clone, targets, commitSha),

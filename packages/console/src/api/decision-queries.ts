@@ -26,7 +26,9 @@ export function decisionsQuery(workspaceId: string, filters: InboxFilters) {
   const { show, mine, repo, run } = filters;
   const list = pagesQuery(['uncertainties', workspaceId, filters], (from, signal) => {
     const page = {
-      ...{ workspaceId, limit: PAGE_DECISIONS, ...from },
+      workspaceId,
+      limit: PAGE_DECISIONS,
+      ...from,
       ...(mine && { mine }),
       ...(repo && { repoId: repo }),
       ...(run && { runId: run }),

@@ -38,7 +38,10 @@ export function listRequest(
   limit: number,
 ): RequestOf<typeof endpoints.jobs.list> {
   return {
-    ...{ workspaceId, view: 'summary', fields: ['waitingReason'], limit },
+    workspaceId,
+    view: 'summary',
+    fields: ['waitingReason'],
+    limit,
     ...wireFilters(filters, Date.now()),
     ...(statuses && { statuses: [...statuses] }),
     ...(filters.q && (filters.in === 'logs' ? { logText: filters.q } : { text: filters.q })),

@@ -123,7 +123,9 @@ export function auditQuery(workspaceId: string, filters: AuditFilters) {
   const { action, actor, subject, since } = filters;
   return pagesQuery(['audit', workspaceId, filters], (from, signal) => {
     const page = {
-      ...{ workspaceId, limit: AUDIT_PAGE, ...from },
+      workspaceId,
+      limit: AUDIT_PAGE,
+      ...from,
       ...(action && { action }),
       ...(actor && { actor }),
       ...(subject && { subject }),

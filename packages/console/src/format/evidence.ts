@@ -110,7 +110,8 @@ export function readEvidence(evidence: Evidence): KnownEvidence {
 function readBase({ commitSha, branch, jobs }: Fields): ShownBase {
   const parts = listOf(jobs).filter(isObject);
   return {
-    ...{ commitSha: textOf(commitSha), branch: textOf(branch) },
+    commitSha: textOf(commitSha),
+    branch: textOf(branch),
     jobs: parts.flatMap((part) => {
       const jobId = textOf(part.jobId);
       return jobId === undefined ? [] : [{ jobId, commitSha: textOf(part.commitSha) }];

@@ -5,11 +5,17 @@ import { plainText } from './text.ts';
 const PREFIX_WORDS_MIN = 2;
 
 const verbs: Readonly<Record<string, string>> = {
-  ...{ execute: 'run', edit: 'change', delete: 'delete', read: 'read', fetch: 'fetch' },
+  execute: 'run',
+  edit: 'change',
+  delete: 'delete',
+  read: 'read',
+  fetch: 'fetch',
 };
 
 export const scopeWords: Readonly<Record<RuleScope, string>> = {
-  ...{ job: 'this job', run: 'this run', repository: 'this repository' },
+  job: 'this job',
+  run: 'this run',
+  repository: 'this repository',
 };
 
 /** Whether an answer can become a rule: it allows or refuses the action once. */

@@ -86,7 +86,10 @@ function useGroupedJobs(workspaceId: string, filters: JobFilters, isUsed: boolea
     [lines],
   );
   return {
-    ...{ lines, jobs, setGroup, isPending: newest.isPending },
+    lines,
+    jobs,
+    setGroup,
+    isPending: newest.isPending,
     isFetching: newest.isFetching || opened.isFetching,
     error: newest.error ?? opened.error,
     refetch: () => void client.refetchQueries({ queryKey: ['jobs', workspaceId], type: 'active' }),

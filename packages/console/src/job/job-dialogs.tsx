@@ -91,7 +91,8 @@ function EditDialog({ job, act, onClose }: { job: Job; act: Act; onClose: () => 
   const retry = useMutation({
     mutationFn: () =>
       act({
-        ...{ action: 'retry', prompt },
+        action: 'retry',
+        prompt,
         ...(isOther && { tool: choice.tool || null, model: choice.model || null }),
       }),
     onSuccess: onClose,
@@ -160,7 +161,8 @@ function useJobAction({ workspaceId, jobId }: Job): Act {
     mutationFn: ({ action, prompt, tool, model }: ActCall) =>
       action === 'retry'
         ? callHub('jobs', 'retry', {
-            ...{ workspaceId, jobId },
+            workspaceId,
+            jobId,
             ...(prompt === undefined ? {} : { prompt }),
             ...(tool === undefined ? {} : { tool }),
             ...(model === undefined ? {} : { model }),

@@ -114,16 +114,22 @@ function LogView({ log, head, isLive, failureLine, only }: LogViewProps) {
   const search = useLogSearch(log, head, goTo);
   const filtered = useFilteredLines(log, head, only, { activity, search });
   const onOnly = useOnly();
-  const isFollowed = isLive && follow;
   useLogKeys({
-    ...{ search, isLive, only, onOnly },
+    search,
+    isLive,
+    only,
+    onOnly,
     toSearch: () => searchRef.current?.focus(),
     onTimes: () => setTimes(!hasTimes),
     onFollow: () => setFollow(!follow),
   });
   const marks = useMemo(
     () => ({
-      ...{ range, folded, hasTimes, calls, isEnded: !isLive },
+      range,
+      folded,
+      hasTimes,
+      calls,
+      isEnded: !isLive,
       matches: search.found,
       match: search.current,
       words: search.text,
@@ -132,14 +138,15 @@ function LogView({ log, head, isLive, failureLine, only }: LogViewProps) {
     [range, folded, hasTimes, calls, isLive, search.found, search.current, search.text, groups],
   );
   const size = { totalLines: head.totalLines, version: head.sizeBytes };
-  const following = { follow: isFollowed, onFollow: setFollow };
+  const following = { follow: isLive && follow, onFollow: setFollow };
   return (
     <section className="log-frame grid min-w-0 grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] overflow-hidden rounded-lg border">
       <div className="min-w-0">
         <LogToolbar
           {...{ log, head, search, searchRef, hasTimes, failureLine, only, onOnly, filtered }}
           choices={{
-            ...{ calls: calls.size, messages: activity.messages.length },
+            calls: calls.size,
+            messages: activity.messages.length,
             ...(only === 'problems' && !filtered.isBusy && { problems: filtered.total }),
           }}
           onLeaveSearch={() => boxRef.current?.focus()}

@@ -46,7 +46,10 @@ export function useLogSearch(log: LogRef, size: LogSize, goTo: (line: number) =>
     goTo(lines[next] as number);
   };
   return {
-    ...{ typed, text, lines, at },
+    typed,
+    text,
+    lines,
+    at,
     onType: setTyped,
     isBusy: isFetching,
     error: error ?? undefined,

@@ -149,7 +149,10 @@ function Composer({ job, slug, takesMessages, nextRound }: ComposerProps) {
   const send = useMutation({
     mutationFn: () =>
       callHub('jobs', 'continue', {
-        ...{ workspaceId, jobId, message: text.trim(), idempotencyKey: key.current },
+        workspaceId,
+        jobId,
+        message: text.trim(),
+        idempotencyKey: key.current,
       }),
     onSuccess: async ({ job: answered, delivery }) => {
       setText('');

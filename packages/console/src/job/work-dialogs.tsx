@@ -79,7 +79,9 @@ function OverrideDialog({ job, work, onClose, finalFocus }: FormDialogProps) {
   const approve = useMutation({
     mutationFn: () =>
       callHub('works', 'approve', {
-        ...{ workspaceId, jobId, commitSha: commitSha ?? '' },
+        workspaceId,
+        jobId,
+        commitSha: commitSha ?? '',
         ...(override.trim() !== '' && { override: override.trim() }),
       }),
     onSettled: () => client.invalidateQueries({ queryKey: ['job', workspaceId] }),
@@ -111,7 +113,9 @@ function RebaseDialog(props: FormDialogProps & { conflicts: Conflicts }) {
   const send = useMutation({
     mutationFn: () =>
       callHub('jobs', 'continue', {
-        ...{ workspaceId, jobId: work.jobId, message: message.trim() },
+        workspaceId,
+        jobId: work.jobId,
+        message: message.trim(),
         idempotencyKey: key.current,
       }),
     onSuccess: async ({ job: { round, jobId } }) => {

@@ -46,7 +46,9 @@ export function useAttachments(
     }
   }
   return {
-    ...{ attachments, arrivals, fault },
+    attachments,
+    arrivals,
+    fault,
     add(files: readonly File[]) {
       const large = files.find(({ size }) => size > uploadBytesMax);
       if (attachments.length + arrivals.length + files.length > attachmentsMax) {
@@ -58,7 +60,9 @@ export function useAttachments(
       }
       setFault(undefined);
       const added = files.map((file) => ({
-        ...{ id: ++lastId.current, file, sentBytes: 0 },
+        id: ++lastId.current,
+        file,
+        sentBytes: 0,
         stop: new AbortController(),
       }));
       setArrivals([...arrivals, ...added]);

@@ -67,7 +67,9 @@ export const rareFields = [
 export function draftOfJob(job: Job): JobDraft {
   return {
     ...emptyDraft,
-    ...{ repoId: job.repoId, kind: job.kind, prompt: job.prompt },
+    repoId: job.repoId,
+    kind: job.kind,
+    prompt: job.prompt,
     priority: job.priority === 0 ? '' : String(job.priority),
     dependsOn: job.dependsOn,
     base: job.base ?? '',
@@ -125,7 +127,10 @@ export function requestOf(
   return {
     faults: null,
     request: {
-      ...{ workspaceId, repoId, kind, prompt },
+      workspaceId,
+      repoId,
+      kind,
+      prompt,
       ...(role.trim() !== '' && { role: role.trim() }),
       ...(priority !== undefined && { priority }),
       ...(dependsOn.length > 0 && { dependsOn: [...dependsOn] }),

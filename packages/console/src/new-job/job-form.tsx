@@ -136,8 +136,7 @@ export function JobForm(props: JobFormProps) {
 type JobFormState = ReturnType<typeof useJobForm>;
 
 /** The values that were entered, their faults, and the ways to send and discard them. */
-function useJobForm(props: JobFormProps) {
-  const { workspaceId, slug, initial, repositories, disabledReason } = props;
+function useJobForm({ workspaceId, slug, initial, repositories, disabledReason }: JobFormProps) {
   const [template, setTemplate] = useState<JobTemplate | null>(null);
   const [draft, setDraft] = useState(initial.draft);
   const [faults, setFaults] = useState<DraftFaults>({});
@@ -157,17 +156,23 @@ function useJobForm(props: JobFormProps) {
     const next = { ...latest.current, ...values };
     latest.current = next;
     setDraft(next);
-    setFaults((now) => {
-      const others = Object.entries(now).filter(([name]) => !(name in values));
-      return Object.fromEntries(others);
-    });
+    setFaults((now) =>
+      Object.fromEntries(Object.entries(now).filter(([name]) => !(name in values))),
+    );
     if (hasFailed) enqueue.reset();
     storeDraft(workspaceId, { draft: next, sent: enqueue.sent.current });
   };
   const set = <Name extends keyof JobDraft>(name: Name, value: JobDraft[Name]) =>
     change({ [name]: value });
   return {
-    ...{ ref, draft, errors, enqueue, set, change, template, setTemplate },
+    ref,
+    draft,
+    errors,
+    enqueue,
+    set,
+    change,
+    template,
+    setTemplate,
     choose(next: JobTemplate | null) {
       setTemplate(next);
       if (next === null || next.name === template?.name) return;

@@ -45,8 +45,13 @@ export function valuesOfDraft(
   // Only what a job needs is filled in, so that the rest is read as it would be sent.
   const { request, faults } = requestOf('', {
     ...draft,
-    ...{ repoId: draft.repoId || '-', prompt: draft.prompt || '-' },
-    ...{ dependsOn: [], base: '', delay: '', runId: '', attachments: [] },
+    repoId: draft.repoId || '-',
+    prompt: draft.prompt || '-',
+    dependsOn: [],
+    base: '',
+    delay: '',
+    runId: '',
+    attachments: [],
   });
   if (request === null) return { values: null, fault: Object.values(faults).join(' ') };
   const { workspaceId: _, repoId, prompt, ...others } = request;

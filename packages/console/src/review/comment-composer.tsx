@@ -31,7 +31,10 @@ export function CommentComposer(props: CommentComposerProps) {
   const save = useMutation({
     mutationFn: () =>
       callHub('reviewComments', 'save', {
-        ...{ workspaceId, jobId, text: text.trim(), idempotencyKey: key },
+        workspaceId,
+        jobId,
+        text: text.trim(),
+        idempotencyKey: key,
         ...(repliesTo !== undefined && { repliesTo }),
         ...(commentId !== undefined && { commentId }),
         ...(range && { place: { ...range, lines: lines ?? '' } }),

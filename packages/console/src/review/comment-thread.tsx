@@ -164,7 +164,8 @@ function ResolveButton({ comment, review }: { comment: ReviewComment; review: Re
   const resolve = useMutation({
     mutationFn: () =>
       callHub('reviewComments', 'resolve', {
-        ...{ workspaceId, commentId: comment.commentId },
+        workspaceId,
+        commentId: comment.commentId,
         isResolved: !isResolved,
       }),
     onSuccess: review.refresh,

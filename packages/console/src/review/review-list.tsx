@@ -23,7 +23,13 @@ import type { Review } from './use-review.ts';
 import { useReviewKeys } from './use-review-keys.ts';
 
 const rowPx: Readonly<Record<ReviewRow['type'], number>> = {
-  ...{ file: 42, note: 36, hunk: 24, lines: 20, finding: 32, thread: 150, composer: 200 },
+  file: 42,
+  note: 36,
+  hunk: 24,
+  lines: 20,
+  finding: 32,
+  thread: 150,
+  composer: 200,
 };
 const OVERSCAN = 10;
 

@@ -133,7 +133,10 @@ function readFindings({ findings }: Evidence) {
     const number = Number.isInteger(line) && Number(line) > 0 ? Number(line) : undefined;
     return [
       {
-        ...{ file: path, line: number, severity: String(severity), message: String(message) },
+        file: path,
+        line: number,
+        severity: String(severity),
+        message: String(message),
         text: typeof text === 'string' ? text : undefined,
       },
     ];

@@ -25,7 +25,9 @@ export function SendDialog({ review, onClose }: { review: Review; onClose: () =>
   const send = useMutation({
     mutationFn: () =>
       callHub('jobs', 'continue', {
-        ...{ workspaceId, jobId, idempotencyKey: key.current },
+        workspaceId,
+        jobId,
+        idempotencyKey: key.current,
         commentIds: drafts.map(({ commentId }) => commentId),
         ...(message.trim() !== '' && { message: message.trim() }),
       }),

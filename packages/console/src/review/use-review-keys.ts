@@ -22,27 +22,37 @@ export function useReviewKeys({ rows, current, onCurrent, onComment, onViewed }:
     isChange(row) && !(among[at - 1] !== undefined && isChange(among[at - 1]));
   useKeys([
     {
-      ...{ keys: 'j', label: 'Next file', group },
+      keys: 'j',
+      label: 'Next file',
+      group,
       act: () => goTo(after.find(({ type }) => type === 'file')),
     },
     {
-      ...{ keys: 'k', label: 'Previous file', group },
+      keys: 'k',
+      label: 'Previous file',
+      group,
       act: () => goTo(before.findLast(({ type }) => type === 'file')),
     },
     {
-      ...{ keys: 'n', label: 'Next change', group },
+      keys: 'n',
+      label: 'Next change',
+      group,
       act: () =>
         goTo(
           after.find((row, at) => isHunk(row, at, after) && !(at === 0 && isChange(rows[current]))),
         ),
     },
     {
-      ...{ keys: 'p', label: 'Previous change', group },
+      keys: 'p',
+      label: 'Previous change',
+      group,
       act: () => goTo(before.findLast(isHunk)),
     },
     { keys: 'c', label: 'Comment on the lines', group, act: onComment },
     {
-      ...{ keys: 'v', label: 'Mark the file as viewed, or not', group },
+      keys: 'v',
+      label: 'Mark the file as viewed, or not',
+      group,
       act: () => {
         const file = fileAt(rows, current);
         if (file) onViewed(file);

@@ -81,7 +81,13 @@ export function useReview({ job, slug, rounds, reviews, mayWrite, since }: Revie
   const [writing, setWriting] = useState<Writing>();
   const begin = (place: Omit<Writing, 'key'>) => setWriting({ key: randomKey(), ...place });
   return {
-    ...{ job, slug, rounds, reviews, mayWrite, since, writing },
+    job,
+    slug,
+    rounds,
+    reviews,
+    mayWrite,
+    since,
+    writing,
     takesComments: (side) => mayWrite && (side === 'result' || since === 'work'),
     comments: read.data?.comments ?? [],
     readError: read.data === undefined ? read.error : null,

@@ -101,7 +101,10 @@ function actionItems(actions: readonly KeyAction[]): PaletteItem[] {
   return actions
     .filter(({ group }) => group !== 'Pages')
     .map(({ keys, label, act }) => ({
-      ...{ id: `keys ${keys}`, label, keys, act },
+      id: `keys ${keys}`,
+      label,
+      keys,
+      act,
       icon: 'chevron-right',
     }));
 }
@@ -165,7 +168,9 @@ function useRecordItems({ workspaceId, slug }: Membership): PaletteGroup[] {
     {
       value: 'Repositories',
       items: repos.map(({ repoId, label, status }) => ({
-        ...{ id: repoId, icon: 'folder-git-2', label: plainText(label) || repoId },
+        id: repoId,
+        icon: 'folder-git-2',
+        label: plainText(label) || repoId,
         ...(status === 'archived' && { note: 'archived' }),
         act: () => void navigate({ to: '/w/$slug/repositories/$repoId', params: { slug, repoId } }),
       })),
@@ -173,7 +178,9 @@ function useRecordItems({ workspaceId, slug }: Membership): PaletteGroup[] {
     {
       value: 'Agents',
       items: agents.map((agent) => ({
-        ...{ id: agent.agentId, icon: 'bot', label: plainText(nameOfAgent(agent)) },
+        id: agent.agentId,
+        icon: 'bot',
+        label: plainText(nameOfAgent(agent)),
         note: agentStatusWords[agent.status],
         act: () =>
           void navigate({
@@ -193,7 +200,10 @@ function useSwitchItems(membership: Membership, workspaces: readonly Membership[
     {
       value: 'Workspaces',
       items: others.map(({ workspaceId, slug, name, role }) => ({
-        ...{ id: workspaceId, label: plainText(name), icon: 'chevrons-up-down', note: role },
+        id: workspaceId,
+        label: plainText(name),
+        icon: 'chevrons-up-down',
+        note: role,
         act: () => void navigate({ to: workspaceHome, params: { slug } }),
       })),
     },

@@ -51,7 +51,9 @@ export function valuesOf(trigger: Trigger | null): TriggerValues {
 export function conditionsOf(trigger: Trigger | null): ConditionDraft[] {
   const where = trigger?.match?.where ?? [];
   return where.map(({ path, op, value }, key) => ({
-    ...{ key, path, op },
+    key,
+    path,
+    op,
     value: value === undefined ? '' : textOf(op, value),
   }));
 }

@@ -53,7 +53,8 @@ export const jobsContinue = defineEndpoint({
     'failed they stay, for its next attempt or for the round that continues it. A work that has ' +
     'landed or was closed is open again. While it lands, it is not continued.',
   request: Type.Object({
-    ...{ workspaceId: Id('workspace'), jobId: Id('job', 'The latest round of the work.') },
+    workspaceId: Id('workspace'),
+    jobId: Id('job', 'The latest round of the work.'),
     message: Type.Optional(
       Text(TEXT_CHARS_MAX, {
         minLength: 1,
@@ -99,7 +100,8 @@ export const jobsContinue = defineEndpoint({
   errors: ['JOB_NOT_FOUND', 'JOB_CANCELED', 'COMMENT_NOT_FOUND', 'LIMIT_REACHED'],
   example: {
     request: {
-      ...{ workspaceId: exampleIds.workspace, jobId: doneJob.jobId },
+      workspaceId: exampleIds.workspace,
+      jobId: doneJob.jobId,
       message: 'Please handle the empty list, too.',
     },
     response: {
@@ -107,7 +109,9 @@ export const jobsContinue = defineEndpoint({
       job: {
         ...exampleJob,
         jobId: 'job_1j78s1e000105pubchr8',
-        ...{ continuesJobId: doneJob.jobId, workJobId: doneJob.jobId, round: 2 },
+        continuesJobId: doneJob.jobId,
+        workJobId: doneJob.jobId,
+        round: 2,
         title: 'Please handle the empty list, too.',
         prompt: 'Please handle the empty list, too.',
       },

@@ -75,7 +75,14 @@ const { jobId, title, status, kind, repoId, attempt, createdAt, createdBy, ...ot
 /** A job of a list: whole, or a summary and the fields that were asked for. */
 export const ListedJob = Type.Object(
   {
-    ...{ jobId, title, status, kind, repoId, attempt, createdAt, createdBy },
+    jobId,
+    title,
+    status,
+    kind,
+    repoId,
+    attempt,
+    createdAt,
+    createdBy,
     ...Type.Partial(Type.Object(otherFields)).properties,
     costUsd: Type.Optional(
       Type.Number({ minimum: 0, description: 'In summaries: the cost that the usage names.' }),

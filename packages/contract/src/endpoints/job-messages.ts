@@ -62,7 +62,9 @@ export const jobsTakeMessages = defineEndpoint({
     'the tool of a later attempt does not have it. The answer has all messages that are in no ' +
     'round, oldest first.',
   request: Type.Object({
-    ...{ workspaceId: Id('workspace'), jobId: Id('job'), agentId: Id('agent') },
+    workspaceId: Id('workspace'),
+    jobId: Id('job'),
+    agentId: Id('agent'),
     claimGeneration: ClaimGeneration,
     delivered: Defaulted(MessagesDelivered, []),
   }),
@@ -70,8 +72,11 @@ export const jobsTakeMessages = defineEndpoint({
   errors: ['JOB_NOT_FOUND', ...claimErrors],
   example: {
     request: {
-      ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },
-      ...{ agentId: exampleIds.agent, claimGeneration: 1, delivered: [] },
+      workspaceId: exampleIds.workspace,
+      jobId: exampleIds.job,
+      agentId: exampleIds.agent,
+      claimGeneration: 1,
+      delivered: [],
     },
     response: {
       ok: true,
@@ -81,7 +86,9 @@ export const jobsTakeMessages = defineEndpoint({
           text: 'Please handle the empty list, too.',
           author: exampleJob.createdBy,
           createdAt: '2026-11-02T09:02:00.000Z',
-          ...{ state: 'queued', deliveredAt: null, nextJobId: null },
+          state: 'queued',
+          deliveredAt: null,
+          nextJobId: null,
         },
       ],
     },

@@ -160,7 +160,9 @@ export const jobPatch = {
       'without claimGeneration. commitSha must be the commit of the evidence, which then names ' +
       'the patch. With refusal instead of patch, the agent says why it shares none.',
     request: Type.Object({
-      ...{ workspaceId: Id('workspace'), jobId: Id('job'), agentId: Id('agent') },
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
+      agentId: Id('agent'),
       commitSha: Type.Optional(Text(64, { description: 'Needed with patch.' })),
       patch: Type.Optional(SharedPatch),
       roundPatch: Type.Optional(SharedPatch),
@@ -170,7 +172,8 @@ export const jobPatch = {
     errors: ['JOB_NOT_FOUND', 'AGENT_NOT_FOUND'],
     example: {
       request: {
-        ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },
+        workspaceId: exampleIds.workspace,
+        jobId: exampleIds.job,
         agentId: exampleIds.agent,
         refusal: 'The commit is not in the clone any more.',
       },

@@ -17,14 +17,16 @@ export const jobsRelease = defineEndpoint({
     'Ends the lease now. The job is recovered as if the lease had expired, and later writes of ' +
     'the holder are refused. Only a person may do this. Audited.',
   request: Type.Object({
-    ...{ workspaceId: Id('workspace'), jobId: Id('job') },
+    workspaceId: Id('workspace'),
+    jobId: Id('job'),
     reason: Type.Optional(Text(1_000)),
   }),
   response: Ok({ job: Job }),
   errors: ['JOB_NOT_FOUND', 'JOB_NOT_RUNNING'],
   example: {
     request: {
-      ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },
+      workspaceId: exampleIds.workspace,
+      jobId: exampleIds.job,
       reason: 'The machine was switched off.',
     },
     response: { ok: true, job: { ...exampleJob, attempt: 1, agentId: exampleIds.agent } },

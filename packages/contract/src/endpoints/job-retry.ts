@@ -19,7 +19,8 @@ export const jobsRetry = defineEndpoint({
     'data.previousPrompt of the event. With a tool or a model, the next attempt is for an agent ' +
     'that offers it. Audited.',
   request: Type.Object({
-    ...{ workspaceId: Id('workspace'), jobId: Id('job') },
+    workspaceId: Id('workspace'),
+    jobId: Id('job'),
     delayMs: Defaulted(Integer(0, 366 * 86_400_000), 0),
     prompt: Type.Optional(
       Text(TEXT_CHARS_MAX, { minLength: 1, description: 'Replaces the work instruction.' }),

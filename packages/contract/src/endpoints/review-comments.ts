@@ -65,10 +65,16 @@ export const ReviewComment = Type.Object({
     Integer(1, REVIEW_COMMENTS_MAX, 'Its number in the work; null: a draft, which is not sent.'),
   ),
   repliesTo: Nullable(Id('comment', 'The first comment of the thread; null: it is the first.')),
-  ...{ path: Path, side: Side, startLine: StartLine, endLine: EndLine },
+  path: Path,
+  side: Side,
+  startLine: StartLine,
+  endLine: EndLine,
   commitSha: Nullable(Text(64, { description: 'The commit of that side.' })),
-  ...{ lines: Lines, text: CommentText, author: Person },
-  ...{ createdAt: Timestamp(), updatedAt: Timestamp() },
+  lines: Lines,
+  text: CommentText,
+  author: Person,
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
   sentInJobId: Nullable(Id('job', 'The round that got it.')),
   answer: Nullable(
     Type.Object({
@@ -92,14 +98,23 @@ export type ReviewComment = Static<typeof ReviewComment>;
 const exampleComment: ReviewComment = {
   commentId: 'com_1j78s1e000305pubchr8',
   jobId: doneJob.jobId,
-  ...{ number: null, repliesTo: null },
-  ...{ path: 'src/health.ts', side: 'result', startLine: 4, endLine: 5 },
+  number: null,
+  repliesTo: null,
+  path: 'src/health.ts',
+  side: 'result',
+  startLine: 4,
+  endLine: 5,
   commitSha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
   lines: 'export function health() {\n  return true;',
   text: 'Return the version, too.',
   author: exampleJob.createdBy,
-  ...{ createdAt: '2026-11-02T09:10:00.000Z', updatedAt: '2026-11-02T09:10:00.000Z' },
-  ...{ sentInJobId: null, answer: null, fate: null, resolvedAt: null, resolvedBy: null },
+  createdAt: '2026-11-02T09:10:00.000Z',
+  updatedAt: '2026-11-02T09:10:00.000Z',
+  sentInJobId: null,
+  answer: null,
+  fate: null,
+  resolvedAt: null,
+  resolvedBy: null,
 };
 
 const people = { tag: 'Review', scopes: ['enqueue'], console: true } as const;
@@ -144,7 +159,8 @@ export const reviewComments = {
       'belongs to that thread and has its place. If the hub has the patch of the job, a place that ' +
       'contradicts it is refused.',
     request: Type.Object({
-      ...{ workspaceId: Id('workspace'), jobId: Id('job') },
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
       commentId: Type.Optional(Id('comment')),
       repliesTo: Type.Optional(Id('comment')),
       place: Type.Optional(
@@ -160,9 +176,13 @@ export const reviewComments = {
     errors: ['JOB_NOT_FOUND', 'COMMENT_NOT_FOUND', 'LIMIT_REACHED'],
     example: {
       request: {
-        ...{ workspaceId: exampleIds.workspace, jobId: doneJob.jobId },
+        workspaceId: exampleIds.workspace,
+        jobId: doneJob.jobId,
         place: {
-          ...{ path: 'src/health.ts', side: 'result', startLine: 4, endLine: 5 },
+          path: 'src/health.ts',
+          side: 'result',
+          startLine: 4,
+          endLine: 5,
           lines: exampleComment.lines,
         },
         text: exampleComment.text,
@@ -198,8 +218,10 @@ export const reviewComments = {
         ok: true,
         comment: {
           ...exampleComment,
-          ...{ number: 1, sentInJobId: exampleIds.job },
-          ...{ resolvedAt: '2026-11-02T09:30:00.000Z', resolvedBy: exampleJob.createdBy },
+          number: 1,
+          sentInJobId: exampleIds.job,
+          resolvedAt: '2026-11-02T09:30:00.000Z',
+          resolvedBy: exampleJob.createdBy,
         },
       },
     },
@@ -216,7 +238,9 @@ export const reviewComments = {
       'The agent that runs the round sends it. It is the claim of the tool: the fate of the lines ' +
       'comes with the completion of the job, from git.',
     request: Type.Object({
-      ...{ workspaceId: Id('workspace'), jobId: Id('job'), agentId: Id('agent') },
+      workspaceId: Id('workspace'),
+      jobId: Id('job'),
+      agentId: Id('agent'),
       claimGeneration: ClaimGeneration,
       number: Integer(1, REVIEW_COMMENTS_MAX),
       word: OneOf(commentAnswerWords),
@@ -226,17 +250,23 @@ export const reviewComments = {
     errors: ['JOB_NOT_FOUND', 'COMMENT_NOT_FOUND', ...claimErrors],
     example: {
       request: {
-        ...{ workspaceId: exampleIds.workspace, jobId: exampleIds.job },
-        ...{ agentId: exampleIds.agent, claimGeneration: 1 },
-        ...{ number: 1, word: 'changed', note: 'It returns the version.' },
+        workspaceId: exampleIds.workspace,
+        jobId: exampleIds.job,
+        agentId: exampleIds.agent,
+        claimGeneration: 1,
+        number: 1,
+        word: 'changed',
+        note: 'It returns the version.',
       },
       response: {
         ok: true,
         comment: {
           ...exampleComment,
-          ...{ number: 1, sentInJobId: exampleIds.job },
+          number: 1,
+          sentInJobId: exampleIds.job,
           answer: {
-            ...{ word: 'changed', note: 'It returns the version.' },
+            word: 'changed',
+            note: 'It returns the version.',
             answeredAt: '2026-11-02T09:20:00.000Z',
           },
         },

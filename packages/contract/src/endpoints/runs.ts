@@ -124,8 +124,17 @@ const { changed, createdAt, startedAt, finishedAt } = Job.properties;
 
 const RunJob = Type.Object(
   {
-    ...{ jobId, title, status, kind, agentId, parentJobId, dependsOn },
-    ...{ changed, createdAt, startedAt, finishedAt },
+    jobId,
+    title,
+    status,
+    kind,
+    agentId,
+    parentJobId,
+    dependsOn,
+    changed,
+    createdAt,
+    startedAt,
+    finishedAt,
   },
   { description: 'A job of the graph: it follows its parent and the jobs that it depends on.' },
 );

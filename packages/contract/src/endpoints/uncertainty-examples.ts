@@ -36,21 +36,31 @@ export const openUncertainty: Uncertainty = {
   handOverAt: null,
   createdAt: '2026-11-02T09:03:00.000Z',
   promotedAt: '2026-11-02T09:03:00.000Z',
-  ...{ resolvedAt: null, actionKey: null, takenAt: null },
+  resolvedAt: null,
+  actionKey: null,
+  takenAt: null,
 };
 
 export const sessionQuestion: Uncertainty = {
   ...openUncertainty,
-  ...{ repoId: null, runId: null, jobId: null, confidence: 0, autoPromoteThreshold: 1 },
+  repoId: null,
+  runId: null,
+  jobId: null,
+  confidence: 0,
+  autoPromoteThreshold: 1,
   title: 'Claude Code asks to run a command: npm publish',
   prompt: 'Claude Code asks to run a command: npm publish',
   context: 'Command:\nnpm publish',
-  ...{ impact: '', reversibility: '', assumedValue: '', assumedReasoning: '' },
+  impact: '',
+  reversibility: '',
+  assumedValue: '',
+  assumedReasoning: '',
   options: [
     { value: 'allow', label: 'Allow once' },
     { value: 'refuse', label: 'Refuse' },
   ],
-  ...{ recommendedValue: null, deadlineAt: '2026-11-02T10:03:00.000Z' },
+  recommendedValue: null,
+  deadlineAt: '2026-11-02T10:03:00.000Z',
   session: { tool: 'claude', machine: 'ada-laptop', sessionId: '636182fc' },
 };
 

@@ -102,8 +102,11 @@ export const uncertaintiesResolveAlike = defineEndpoint({
   errors: ['UNCERTAINTY_NOT_FOUND'],
   example: {
     request: {
-      ...{ workspaceId: exampleIds.workspace, uncertaintyIds: [exampleUncertaintyId] },
-      ...{ mode: 'answered', value: 'no', confidence: 1 },
+      workspaceId: exampleIds.workspace,
+      uncertaintyIds: [exampleUncertaintyId],
+      mode: 'answered',
+      value: 'no',
+      confidence: 1,
     },
     response: {
       ok: true,

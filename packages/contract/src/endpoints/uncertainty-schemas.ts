@@ -258,7 +258,14 @@ const { uncertaintyId, repoId, runId, status, title, kind, confidence, createdAt
 /** An uncertainty of a list: whole, or a summary. */
 export const ListedUncertainty = Type.Object(
   {
-    ...{ uncertaintyId, repoId, runId, status, title, kind, confidence, createdAt },
+    uncertaintyId,
+    repoId,
+    runId,
+    status,
+    title,
+    kind,
+    confidence,
+    createdAt,
     ...Type.Partial(Type.Object(otherFields)).properties,
     answer: Type.Optional(
       Type.Object(

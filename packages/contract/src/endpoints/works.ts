@@ -65,8 +65,10 @@ export const works = {
         work: {
           ...exampleWork,
           landing: {
-            ...{ jobId: 'job_1j78s1e000105pubchr8', status: 'pending' },
-            ...{ conflicts: null, reason: null },
+            jobId: 'job_1j78s1e000105pubchr8',
+            status: 'pending',
+            conflicts: null,
+            reason: null,
           },
         },
         job: {

@@ -123,7 +123,9 @@ async function listPatchCommands(tx: Tx, row: AgentRow): Promise<AgentCommand[]>
   const page = { workspaceId, agentId, limit: PATCH_COMMANDS_MAX };
   const requests = await listWaitingRequests(tx, page);
   return requests.map(({ job_id, asked_by_id, asked_by_name }) => ({
-    ...{ command: 'share-patch', jobId: job_id, askedByName: asked_by_name ?? asked_by_id },
+    command: 'share-patch',
+    jobId: job_id,
+    askedByName: asked_by_name ?? asked_by_id,
   }));
 }
 
@@ -138,7 +140,11 @@ function commandColumns(
   if (known === undefined) return noCommand;
   const { command_number, command_reason, command_by, command_by_name, command_asked_at } = known;
   return {
-    ...{ command_number, command_reason, command_by, command_by_name, command_asked_at },
+    command_number,
+    command_reason,
+    command_by,
+    command_by_name,
+    command_asked_at,
     ...commandAfterHeartbeat(known, { status, obeyed: commandNumber }, nowMs),
   };
 }

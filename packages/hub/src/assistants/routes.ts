@@ -71,7 +71,9 @@ function refuseScope(
 ): Response {
   const scopes = [...assistantScopesOf(principal.scopes), missing];
   const body = {
-    ...{ ok: false, error: 'NOT_ALLOWED', requestId },
+    ok: false,
+    error: 'NOT_ALLOWED',
+    requestId,
     message: `This tool needs the scope ${missing}: the person has to allow it.`,
   };
   const challenge = challengeOf(baseUrl, 'insufficient_scope', scopes);

@@ -25,7 +25,8 @@ const instructions =
 const unchecked = {
   getValidator<T>() {
     return (input: unknown): JsonSchemaValidatorResult<T> => ({
-      ...{ valid: true, errorMessage: undefined },
+      valid: true,
+      errorMessage: undefined,
       // As far as the protocol is concerned.
       data: input as T,
     });

@@ -39,7 +39,9 @@ export async function offerSummary(
   const settings = await readCloudAiSettingsRow(tx, workspaceId);
   if (settings?.summarize_sources !== 1) return null;
   return offer(deps, tx, {
-    ...{ workspaceId, kind: 'summarize_source', model: settings.model ?? undefined },
+    workspaceId,
+    kind: 'summarize_source',
+    model: settings.model ?? undefined,
     subjectId: subjectOf(item),
     input: askForSummary(item),
   });
@@ -62,8 +64,11 @@ export async function offerDecisionDraft(
   const settings = await readCloudAiSettingsRow(tx, workspaceId);
   if (settings?.draft_decision_answers !== 1) return null;
   return offer(deps, tx, {
-    ...{ workspaceId, kind: 'draft_decision_answer', model: settings.model ?? undefined },
-    ...{ subjectId: uncertainty.uncertainty_id, runId: uncertainty.run_id ?? undefined },
+    workspaceId,
+    kind: 'draft_decision_answer',
+    model: settings.model ?? undefined,
+    subjectId: uncertainty.uncertainty_id,
+    runId: uncertainty.run_id ?? undefined,
     jobId: uncertainty.job_id ?? undefined,
     ...askForAnswer(uncertainty),
   });

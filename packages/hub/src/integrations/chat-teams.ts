@@ -77,8 +77,11 @@ export async function mapChatTeam(
   const actor = 'operator';
   if (known !== undefined && !isClaim(known)) return renameTeam(tx, { ...known, name }, actor);
   return addTeam(tx, {
-    ...{ workspace_id: workspaceId, team_id: teamId, name },
-    ...{ created_by: actor, created_at: tx.nowMs },
+    workspace_id: workspaceId,
+    team_id: teamId,
+    name,
+    created_by: actor,
+    created_at: tx.nowMs,
   });
 }
 

@@ -93,7 +93,9 @@ async function ignoreUnmapped(
   const storable = { ...event, source: chatSource(teamId) };
   const row: IntegrationEventRow = {
     ...rowOf(tx, NO_WORKSPACE, ids('integrationEvent'), { event, storable }),
-    ...{ status: 'ignored', ignored_reason: 'team_unmapped', ...contentDeleted(tx) },
+    status: 'ignored',
+    ignored_reason: 'team_unmapped',
+    ...contentDeleted(tx),
   };
   if (await insertEvent(tx, row)) return answerOf(row, false);
   const first = await readEventByKey(tx, NO_WORKSPACE, event.keyHash);

@@ -37,12 +37,19 @@ export function saveTemplate(
     }
     const { principalId, displayName } = principal;
     const row: TemplateRow = {
-      ...{ workspace_id: workspaceId, name, template_values: text, updated_at: tx.nowMs },
-      ...{ updated_by: principalId, updated_by_name: displayName },
+      workspace_id: workspaceId,
+      name,
+      template_values: text,
+      updated_at: tx.nowMs,
+      updated_by: principalId,
+      updated_by_name: displayName,
     };
     await upsertRow(tx, 'job_templates', row, ['workspace_id', 'name']);
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principalId, action: 'job-template.save', subject: name },
+      workspaceId,
+      actor: principalId,
+      action: 'job-template.save',
+      subject: name,
       data: { isNew },
     });
     return row;

@@ -32,13 +32,18 @@ export function approveWork(
     }
     const isOverridden = missing.length > 0 && override !== undefined;
     const approved: NonNullable<Work['approval']> = {
-      ...{ by: creatorOf(principal), at: timestampOf(tx.nowMs), jobId, commitSha },
+      by: creatorOf(principal),
+      at: timestampOf(tx.nowMs),
+      jobId,
+      commitSha,
       override: isOverridden ? override : null,
     };
     const key = { workspace_id: workspaceId, work_job_id: workJobId };
     await writeWork(tx, key, { approval: JSON.stringify(approved) });
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principal.principalId, subject: workJobId },
+      workspaceId,
+      actor: principal.principalId,
+      subject: workJobId,
       action: isOverridden ? 'work.override' : 'work.approve',
       data: { jobId, commitSha, ...(isOverridden ? { override, missing } : {}) },
     });

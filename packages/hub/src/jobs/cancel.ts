@@ -55,7 +55,9 @@ export async function cancelRecord(
       await updateJob(tx, row, { waiting_on_uncertainty_id: null });
     }
     recordJobEvent(tx, changed, {
-      ...{ kind: 'canceled', agentId: null, message: reason },
+      kind: 'canceled',
+      agentId: null,
+      message: reason,
       data: { by: actor, byName: displayName },
     });
     const { workspace_id: workspaceId, job_id: jobId } = row;
@@ -64,11 +66,9 @@ export async function cancelRecord(
     // The agent hears of it later; people who look at the job see it at once.
     const asked = `${displayName} asked to cancel the job.`;
     recordJobEvent(tx, changed, {
-      ...{
-        kind: 'heartbeat',
-        agentId: null,
-        message: reason === undefined ? asked : `${asked} ${reason}`,
-      },
+      kind: 'heartbeat',
+      agentId: null,
+      message: reason === undefined ? asked : `${asked} ${reason}`,
       data: { cancelRequestedBy: actor },
     });
   }

@@ -62,7 +62,9 @@ export async function claimNextJob(
     },
     findDemand: (tx, claimant) => findDemand(tx, claimant, input),
     grantFor: (entryId, generation) => ({
-      ...{ agentId, leaseMs, claimKey },
+      agentId,
+      leaseMs,
+      claimKey,
       jobTokenHash: hashToken(tokenOf(entryId, generation)),
     }),
     answer: (tx, entry) => answerClaim(deps, tx, entry, tokenOf),

@@ -33,8 +33,11 @@ export function closeWork(
     await writeWork(tx, key, { landed: told ?? null });
     await markEnded(tx, key, ended);
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principal.principalId, action: `work.${ended}` },
-      ...{ subject: workJobId, data: { jobId, ...landed } },
+      workspaceId,
+      actor: principal.principalId,
+      action: `work.${ended}`,
+      subject: workJobId,
+      data: { jobId, ...landed },
     });
   });
 }

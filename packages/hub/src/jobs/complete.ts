@@ -75,7 +75,8 @@ export function completeJob(
       await keepLateEvidence(tx, record, input, hash);
       updateJobOutcome(tx, { ...record.row, usage: usageWith(record.row, input) });
       recordJobEvent(tx, record.entry, {
-        ...{ kind: 'canceled', agentId: input.agentId },
+        kind: 'canceled',
+        agentId: input.agentId,
         data: usage === undefined ? null : { usage },
       });
       await runHooks(deps.hooks.onJobEnded, deps, tx, input);

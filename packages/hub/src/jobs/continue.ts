@@ -106,8 +106,14 @@ async function addMessage(
     throw new HubError('LIMIT_REACHED', `A job takes ${limit}: wait for its end.`);
   }
   const message: JobMessagesTable = {
-    ...{ workspace_id, job_id, number: known.length + 1, text, created_at: tx.nowMs },
-    ...{ author_id: author.id, author_name: author.name, delivered_at: null },
+    workspace_id,
+    job_id,
+    number: known.length + 1,
+    text,
+    created_at: tx.nowMs,
+    author_id: author.id,
+    author_name: author.name,
+    delivered_at: null,
     next_job_id: null,
   };
   const changed = { ...row, message_count: message.number };
@@ -185,12 +191,15 @@ async function addRound(
     continues_job_id: row.job_id,
     work_job_id: row.work_job_id ?? row.job_id,
     round,
-    ...{ variant_of: row.variant_of, variant_chosen: row.variant_chosen },
-    ...{ base: row.base, base_branch: row.base_branch },
+    variant_of: row.variant_of,
+    variant_chosen: row.variant_chosen,
+    base: row.base,
+    base_branch: row.base_branch,
   };
   const added = await addJob(deps, tx, author, draft, {
-    ...{ origin: { continuesJobId: jobId, round: place.round } },
-    ...{ place, preference: await findPreference(tx, before) },
+    origin: { continuesJobId: jobId, round: place.round },
+    place,
+    preference: await findPreference(tx, before),
   });
   if (comments.length > 0) {
     const { job_id, work_job_id } = added.row;

@@ -117,8 +117,12 @@ interface Additions {
 }
 
 const ownWork: Omit<WorkPlace, keyof BasePlace> = {
-  ...{ continues_job_id: null, work_job_id: null, round: 1 },
-  ...{ variant_of: null, variant_chosen: null, lands_job_id: null },
+  continues_job_id: null,
+  work_job_id: null,
+  round: 1,
+  variant_of: null,
+  variant_chosen: null,
+  lands_job_id: null,
 };
 
 /**
@@ -153,8 +157,12 @@ export async function addJob(
   const place = await placeInTree(tx, workspaceId, parent);
   const attachments = await attach(deps, tx, { workspaceId, jobId }, draft.attachments ?? []);
   const row = {
-    ...{ ...rowOf(jobId, { ...draft, dependsOn }, createdBy), ...place },
-    ...{ ...ownWork, ...placeBase(draft, based?.row, dependencies), ...workPlace, attachments },
+    ...rowOf(jobId, { ...draft, dependsOn }, createdBy),
+    ...place,
+    ...ownWork,
+    ...placeBase(draft, based?.row, dependencies),
+    ...workPlace,
+    attachments,
   };
   const { reviewsJobId } = draft;
   const reviewed =

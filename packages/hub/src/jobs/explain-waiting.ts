@@ -122,7 +122,8 @@ async function explainPinned(
   const state = status === 'offline' ? `it is offline: ${since}` : 'it takes no more jobs';
   const way = 'Bring it back, or start again from the base with a new job.';
   return {
-    ...{ reason, message: `${waits}; ${state}. ${way}` },
+    reason,
+    message: `${waits}; ${state}. ${way}`,
     agents: [{ agentId, displayName: name, obstacle: status }],
   };
 }

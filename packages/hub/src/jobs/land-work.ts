@@ -86,11 +86,17 @@ async function addLanding(
     tx,
     creatorOf(principal),
     {
-      ...{ workspaceId, repoId, kind: 'work', role: 'landing' },
+      workspaceId,
+      repoId,
+      kind: 'work',
+      role: 'landing',
       prompt: `Land: ${first.title ?? titleOf(first.prompt)}`,
       // An agent that knows no landings would run a tool on this prompt.
       requirements: { executionMode: LANDING_MODE },
-      ...{ priority: latest.priority, maxAttempts: 5, delayMs: 0, dependsOn: [] },
+      priority: latest.priority,
+      maxAttempts: 5,
+      delayMs: 0,
+      dependsOn: [],
       // Each landing checks the combined result, so the next one begins after it.
       concurrencyKey: `landing ${repoId}`,
     },
@@ -103,8 +109,11 @@ async function addLanding(
   const key = { workspace_id: workspaceId, work_job_id: work.workJobId };
   await writeWork(tx, key, { landing_job_id: added.row.job_id, landing_conflicts: null });
   await appendAudit(tx, {
-    ...{ workspaceId, actor: principal.principalId, action: 'work.land' },
-    ...{ subject: work.workJobId, data: { jobId: added.row.job_id, landsJobId } },
+    workspaceId,
+    actor: principal.principalId,
+    action: 'work.land',
+    subject: work.workJobId,
+    data: { jobId: added.row.job_id, landsJobId },
   });
   return added;
 }

@@ -84,8 +84,14 @@ function growthBy(
   const [first] = pieces;
   if (first === undefined) return null;
   const growth = {
-    ...{ column, firstLogSeq: first.logSeq, lastLogSeq: 0, pieces: pieces.length },
-    ...{ sizeBytes: 0, lastBytes: 0, lineFeeds: 0, isLineOpen: false },
+    column,
+    firstLogSeq: first.logSeq,
+    lastLogSeq: 0,
+    pieces: pieces.length,
+    sizeBytes: 0,
+    lastBytes: 0,
+    lineFeeds: 0,
+    isLineOpen: false,
   };
   for (const { logSeq, message, activity } of pieces) {
     if (logSeq <= growth.lastLogSeq || activity !== undefined) return null;
@@ -157,7 +163,9 @@ function refOf({ workspace_id, entry_id, attempt }: Entry): LogRef {
 /** A log without text. Its first piece gets a mark. */
 function emptyLog({ workspace_id, entry_id: job_id, attempt }: Entry, nowMs: number): JobLogRow {
   return {
-    ...{ workspace_id, job_id, attempt },
+    workspace_id,
+    job_id,
+    attempt,
     line_feeds: 0,
     size_bytes: 0,
     is_line_open: 0,

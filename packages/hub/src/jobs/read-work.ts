@@ -62,8 +62,11 @@ export async function readWork(
   const told = parseColumn<Work['approval']>(row?.approval);
   const isOfLatest = told?.jobId === latest.job_id && told.commitSha === commitSha;
   const work: Work = {
-    ...{ workJobId, state: ended ?? (inReview ? 'in_review' : 'open') },
-    ...{ jobId: latest.job_id, commitSha, verdict },
+    workJobId,
+    state: ended ?? (inReview ? 'in_review' : 'open'),
+    jobId: latest.job_id,
+    commitSha,
+    verdict,
     approval: isOfLatest ? told : null,
     missing: inReview ? await listMissing({ hooks }, reader, latest) : [],
     landing: await readLanding(reader, workspaceId, row),

@@ -178,7 +178,11 @@ function filterOf(
   { kind, repoId, runId, agentId, mine, fromAt, untilAt, workEnded }: CountInput,
 ) {
   return {
-    ...{ kind, repoId, runId, agentId, workEnded },
+    kind,
+    repoId,
+    runId,
+    agentId,
+    workEnded,
     createdBy: mine === true ? principalId : undefined,
     fromMs: fromAt === undefined ? undefined : readTimestamp('/fromAt', fromAt),
     untilMs: untilAt === undefined ? undefined : readTimestamp('/untilAt', untilAt),

@@ -70,7 +70,8 @@ export function takeReport(
       heartbeat === undefined
         ? null
         : await writeHeartbeat(deps, tx, principal, {
-            ...{ ...heartbeat, workspaceId },
+            ...heartbeat,
+            workspaceId,
             capabilities: capabilities ?? '{}',
           });
     const renewalResults: RenewalResult[] = [];

@@ -75,7 +75,10 @@ export async function retryRecord(
     cause: 'retry',
     delayMs,
     data: {
-      ...{ by: actor, retry: true, tool, model },
+      by: actor,
+      retry: true,
+      tool,
+      model,
       ...(isEdited ? { previousPrompt } : {}),
     },
   });
@@ -110,7 +113,9 @@ async function changeTool(
   const requirements = requirementsFor(before, asked);
   const kind = row.kind as Job['kind'];
   const lane = {
-    ...{ queue: 'jobs' as const, repoId: row.repo_id, kind },
+    queue: 'jobs' as const,
+    repoId: row.repo_id,
+    kind,
     requirements: JSON.stringify(needsOf(kind, requirements)),
   };
   const set = { requirements: JSON.stringify(requirements), ...toolAsked(requirements) };

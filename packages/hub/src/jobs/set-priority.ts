@@ -31,7 +31,10 @@ export async function setPriorityOfRecord(
   const changed = await deps.queue.setPriority(tx, entry, priority);
   const { workspace_id: workspaceId, job_id: subject } = row;
   await appendAudit(tx, {
-    ...{ workspaceId, actor, action: 'job.set_priority', subject },
+    workspaceId,
+    actor,
+    action: 'job.set_priority',
+    subject,
     data: { from: entry.priority, to: priority, ...(reason === undefined ? {} : { reason }) },
   });
   return { entry: changed, row };

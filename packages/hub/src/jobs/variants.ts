@@ -53,8 +53,11 @@ export function chooseVariant(
         await cancelRecord(deps, tx, principal, other, 'Another variant was chosen.');
       }
       await appendAudit(tx, {
-        ...{ workspaceId, actor: principal.principalId, action: 'job.choose_variant' },
-        ...{ subject: workIdOf(chosen), data: {} },
+        workspaceId,
+        actor: principal.principalId,
+        action: 'job.choose_variant',
+        subject: workIdOf(chosen),
+        data: {},
       });
     }
     const { entry, row } = await requireJob(tx, workspaceId, jobId);
@@ -100,7 +103,10 @@ function presentVariant(
   });
   return {
     jobId,
-    ...{ tool: result.tool, model: result.model, status: result.status, verdict: result.verdict },
+    tool: result.tool,
+    model: result.model,
+    status: result.status,
+    verdict: result.verdict,
     checks: {
       passed: checks.filter(({ outcome }) => outcome === 'passed').length,
       total: checks.length,

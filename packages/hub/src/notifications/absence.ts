@@ -33,7 +33,8 @@ export async function setAbsence(
       await passQuestionsOn(tx, workspace_id, personId);
     }
     await appendAccountAudit(tx, personId, {
-      ...{ action: 'person.set-absence', subject: personId },
+      action: 'person.set-absence',
+      subject: personId,
       data: { absentUntil: nullableTimestampOf(untilMs) },
     });
   });

@@ -69,8 +69,14 @@ async function answerWithin(
     throw new HubError('INVALID_REQUEST', `An answer has 1 to ${limit} characters.`);
   }
   const input = {
-    ...{ workspaceId, uncertaintyId, value, idempotencyKey },
-    ...{ mode: 'answered' as const, confidence: 1, supersede: false, undoMs: 0 },
+    workspaceId,
+    uncertaintyId,
+    value,
+    idempotencyKey,
+    mode: 'answered' as const,
+    confidence: 1,
+    supersede: false,
+    undoMs: 0,
   };
   try {
     const { uncertainty, idempotent } = await resolveAs(deps, tx, principal, input, { via });

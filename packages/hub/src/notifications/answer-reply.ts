@@ -92,7 +92,11 @@ async function giveAnswer(
   const value = pickAnswer(choices, text);
   if (value === null) return 'Its first line may mean two of the answers: choose on the page.';
   const outcome = await answerFromMessage(deps, {
-    ...{ workspaceId, uncertaintyId, personId, via: 'mail', value },
+    workspaceId,
+    uncertaintyId,
+    personId,
+    via: 'mail',
+    value,
     idempotencyKey: keyOf(row, text),
   });
   return explain(outcome);

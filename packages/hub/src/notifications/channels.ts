@@ -68,19 +68,28 @@ export async function saveChannel(
     checkKind(input, known);
     const { target, signingSecret } = targetOf(input, knownTarget, smtp);
     const row: ChannelRow = {
-      ...{ ...place, person_id: personId, kind, name },
+      ...place,
+      person_id: personId,
+      kind,
+      name,
       host: await hostOf(tx, personId, target, known),
       sealed_target: target === null ? null : sealTarget(target, secretKey, place),
       slack_user: known?.slack_user ?? null,
-      ...{ events: JSON.stringify([...new Set(events)]), questions: input.questions },
+      events: JSON.stringify([...new Set(events)]),
+      questions: input.questions,
       after_minutes: input.afterMinutes,
-      ...{ shows_text: input.showsText ? 1 : 0, failure: null, stopped_at: null },
+      shows_text: input.showsText ? 1 : 0,
+      failure: null,
+      stopped_at: null,
       created_at: known?.created_at ?? tx.nowMs,
     };
     await putChannel(tx, row);
     const action = known === undefined ? 'notification-channel.add' : 'notification-channel.update';
     await appendAudit(tx, {
-      ...{ workspaceId, actor: personId, action, subject: row.channel_id },
+      workspaceId,
+      actor: personId,
+      action,
+      subject: row.channel_id,
       data: { kind, host: row.host },
     });
     return { channel: presentChannel(row), signingSecret };
@@ -269,11 +278,16 @@ function checkUrl(kind: ChannelTarget['kind'], text: string): string {
 
 function presentChannel(row: ChannelRow): NotificationChannel {
   return {
-    ...{ channelId: row.channel_id, kind: row.kind, name: row.name, host: row.host },
+    channelId: row.channel_id,
+    kind: row.kind,
+    name: row.name,
+    host: row.host,
     events: JSON.parse(row.events) as NotificationChannel['events'],
-    ...{ questions: row.questions, afterMinutes: row.after_minutes },
+    questions: row.questions,
+    afterMinutes: row.after_minutes,
     showsText: row.shows_text === 1,
-    ...{ failure: row.failure, stoppedAt: nullableTimestampOf(row.stopped_at) },
+    failure: row.failure,
+    stoppedAt: nullableTimestampOf(row.stopped_at),
     createdAt: timestampOf(row.created_at),
   };
 }

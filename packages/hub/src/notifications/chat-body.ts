@@ -30,7 +30,8 @@ const bodies: Readonly<Record<ChatKind, (message: Message) => object>> = {
         contentType: 'application/vnd.microsoft.card.adaptive',
         content: {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          ...{ type: 'AdaptiveCard', version: '1.4' },
+          type: 'AdaptiveCard',
+          version: '1.4',
           body: [
             { type: 'TextBlock', text: title, weight: 'Bolder', wrap: true },
             { type: 'TextBlock', text: escapeMarkdown(text), wrap: true },

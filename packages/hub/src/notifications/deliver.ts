@@ -68,7 +68,11 @@ function ntfyRequest(url: string, token: string | null, message: Message): Reque
   return {
     url: new URL('.', topicUrl),
     body: JSON.stringify({
-      ...{ topic, title, message: text, click, priority: priorities[event] },
+      topic,
+      title,
+      message: text,
+      click,
+      priority: priorities[event],
       actions: [{ action: 'view', label: 'Open', url: click, clear: true }],
     }),
     headers: {
@@ -86,7 +90,8 @@ function pushRequest(
 ): Request {
   const url = new URL(endpoint);
   return {
-    ...{ url, body: encryptPush(pushText(message, openCount), keys) },
+    url,
+    body: encryptPush(pushText(message, openCount), keys),
     headers: pushHeaders(url, vapid, message, nowMs),
   };
 }
@@ -100,7 +105,8 @@ function signed(url: string, secret: string | null, message: Message, { nowMs }:
   const key = Buffer.from((secret ?? '').slice(SIGNING_SECRET.length), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
   return {
-    ...{ url: new URL(url), body },
+    url: new URL(url),
+    body,
     headers: {
       'content-type': 'application/json',
       'webhook-id': id,

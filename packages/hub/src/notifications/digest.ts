@@ -30,7 +30,9 @@ export async function setDigest(
     await updatePerson(tx, personId, { digest_hours: hours });
     await releaseHeld(tx, personId, 'digest');
     await appendAccountAudit(tx, personId, {
-      ...{ action: 'person.set-digest', subject: personId, data: { hours } },
+      action: 'person.set-digest',
+      subject: personId,
+      data: { hours },
     });
   });
   return hours;

@@ -17,9 +17,16 @@ export async function readMessagePrincipal(
   ]);
   if (person === undefined || role === null) return null;
   return {
-    ...{ kind: 'message', principalId: personId, displayName: person.name, workspaceId },
-    ...{ scopes: new Set(scopesOfRole(role)), tokenId: 'message', personId, sessionId: null },
-    ...{ job: null, expiresAtMs: null },
+    kind: 'message',
+    principalId: personId,
+    displayName: person.name,
+    workspaceId,
+    scopes: new Set(scopesOfRole(role)),
+    tokenId: 'message',
+    personId,
+    sessionId: null,
+    job: null,
+    expiresAtMs: null,
   };
 }
 

@@ -104,8 +104,14 @@ function presentMessage(row: NotificationRow, { shows_text }: ChannelRow): Chann
   const content = JSON.parse(row.content) as NotificationContent;
   const { title, text } = sentencesOf(content, shows_text === 1);
   return {
-    ...{ notificationId: row.notification_id, event: row.event, subjectId: row.subject_id },
-    ...{ title, text, state: row.state, attempts: row.attempts, failure: row.failure },
+    notificationId: row.notification_id,
+    event: row.event,
+    subjectId: row.subject_id,
+    title,
+    text,
+    state: row.state,
+    attempts: row.attempts,
+    failure: row.failure,
     createdAt: timestampOf(row.created_at),
     dueAt: nullableTimestampOf(row.due_at),
     endedAt: nullableTimestampOf(row.ended_at),

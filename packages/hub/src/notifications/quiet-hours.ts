@@ -33,7 +33,9 @@ export async function setQuietHours(
     await updatePerson(tx, personId, { quiet_hours: text });
     await releaseHeld(tx, personId, 'quiet-hours');
     await appendAccountAudit(tx, personId, {
-      ...{ action: 'person.set-quiet-hours', subject: personId, data: { ...quietHours } },
+      action: 'person.set-quiet-hours',
+      subject: personId,
+      data: { ...quietHours },
     });
   });
   return quietHours;

@@ -42,9 +42,14 @@ export async function notifyOfDecision(
   const jobTitle = (jobId === null ? undefined : titles?.get(jobId)) ?? null;
   const question = asked.prompt.slice(0, QUESTION_CHARS_MAX);
   const content = {
-    ...{ jobTitle, question, recommended: recommendedOf(asked), outcome: null },
-    ...{ isApproval: asked.kind === 'approval', deadlineAtMs: asked.deadline_at },
-    ...{ isOfSession: asked.session !== null, isLowRisk: isLowRisk(asked) },
+    jobTitle,
+    question,
+    recommended: recommendedOf(asked),
+    outcome: null,
+    isApproval: asked.kind === 'approval',
+    deadlineAtMs: asked.deadline_at,
+    isOfSession: asked.session !== null,
+    isLowRisk: isLowRisk(asked),
   };
   const told = { event: 'decision' as const, subjectId, content };
   if (asked.session !== null) {
@@ -109,8 +114,14 @@ export async function notifyOfCompletion(
     if (own.length === 0) return record;
     const jobTitle = titleOfRow({ title: row.title, beginning: row.prompt });
     const content = {
-      ...{ jobTitle, question: null, recommended: null, outcome: entry.status },
-      ...{ isApproval: false, deadlineAtMs: null, isOfSession: false, isLowRisk: false },
+      jobTitle,
+      question: null,
+      recommended: null,
+      outcome: entry.status,
+      isApproval: false,
+      deadlineAtMs: null,
+      isOfSession: false,
+      isLowRisk: false,
     };
     const told = { event: 'job_ended' as const, subjectId: row.job_id, content };
     await raise(deps, tx, own, told, tx.nowMs);
@@ -130,9 +141,15 @@ export async function planToTellOfWait(deps: HookDeps, tx: Tx, { row }: JobRecor
   );
   if (own.length === 0) return;
   const content = {
-    ...{ jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }), question: null },
-    ...{ recommended: null, outcome: null, isApproval: false, deadlineAtMs: null },
-    ...{ isOfSession: false, isLowRisk: false, othersWaiting: 0 },
+    jobTitle: titleOfRow({ title: row.title, beginning: row.prompt }),
+    question: null,
+    recommended: null,
+    outcome: null,
+    isApproval: false,
+    deadlineAtMs: null,
+    isOfSession: false,
+    isLowRisk: false,
+    othersWaiting: 0,
   };
   const told = { event: 'job_waits' as const, subjectId: row.job_id, content };
   await raise(deps, tx, own, told, tx.nowMs + WAIT_MS);
@@ -183,10 +200,23 @@ function makeRow(
 ): NotificationRow {
   const due_at = event === 'decision' ? atMs + after_minutes * MINUTE_MS : atMs;
   return {
-    ...{ workspace_id, notification_id: ids('notification'), channel_id, person_id },
-    ...{ event, subject_id: subjectId, content: JSON.stringify(content) },
-    ...{ state: 'waiting', attempts: 0, turn_at: atMs, due_at, held_by: null },
-    ...{ failure: null, receipt: null, edit_at: null, created_at: nowMs, ended_at: null },
+    workspace_id,
+    notification_id: ids('notification'),
+    channel_id,
+    person_id,
+    event,
+    subject_id: subjectId,
+    content: JSON.stringify(content),
+    state: 'waiting',
+    attempts: 0,
+    turn_at: atMs,
+    due_at,
+    held_by: null,
+    failure: null,
+    receipt: null,
+    edit_at: null,
+    created_at: nowMs,
+    ended_at: null,
   };
 }
 

@@ -27,8 +27,13 @@ export async function openReplyMailbox(
   signal: AbortSignal,
 ): Promise<ImapFlow> {
   const access = {
-    ...{ host, port, tlsMode: tls, caCertificate: null, userName: auth.user },
-    ...{ authKind: 'password' as const, secret: auth.pass },
+    host,
+    port,
+    tlsMode: tls,
+    caCertificate: null,
+    userName: auth.user,
+    authKind: 'password' as const,
+    secret: auth.pass,
   };
   // The operator names this server, not a person of a workspace.
   const client = await connectMail(access, 'all', signal);

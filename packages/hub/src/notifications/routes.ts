@@ -102,8 +102,11 @@ function canSend(
 
 function testMessage({ ids, clock }: HubDeps) {
   return {
-    ...{ id: ids('notification'), event: 'test' as const, atMs: clock.nowMs() },
-    ...{ title: 'Signalbox reaches you', text: 'Questions and results will come this way.' },
+    id: ids('notification'),
+    event: 'test' as const,
+    atMs: clock.nowMs(),
+    title: 'Signalbox reaches you',
+    text: 'Questions and results will come this way.',
     answer: null,
   };
 }
@@ -115,8 +118,11 @@ function presentNotification(
 ): Notification {
   return {
     personName: person?.name ?? null,
-    ...{ channelName: channel?.name ?? null, kind: channel?.kind ?? null },
-    ...{ state: row.state, attempts: row.attempts, failure: row.failure },
+    channelName: channel?.name ?? null,
+    kind: channel?.kind ?? null,
+    state: row.state,
+    attempts: row.attempts,
+    failure: row.failure,
     createdAt: timestampOf(row.created_at),
     // Of one that was sent, it is the time of an edit.
     dueAt: nullableTimestampOf(row.state === 'waiting' ? row.due_at : null),

@@ -81,11 +81,17 @@ export async function createSmtpTransport(
 ): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
-    ...{ host, port, secure: tls === 'tls' },
-    ...{ requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
+    host,
+    port,
+    secure: tls === 'tls',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
     ...(auth !== null && { auth }),
-    ...{ connectionTimeout: waitMs, greetingTimeout: waitMs, socketTimeout: waitMs },
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    connectionTimeout: waitMs,
+    greetingTimeout: waitMs,
+    socketTimeout: waitMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
 }
 
@@ -149,7 +155,11 @@ function withoutLinks(text: string): string {
 }
 
 const htmlEntities: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 };
 
 function escapeHtml(text: string): string {

@@ -42,8 +42,12 @@ export class SlackApi {
   options(stop = this.#stop) {
     const { apiUrl: slackApiUrl } = this.app;
     return {
-      ...{ slackApiUrl, timeout: CALL_MS_MAX, logger: loggerTo(this.#log) },
-      ...{ retryConfig: { retries: 0 }, rejectRateLimitedCalls: true, allowAbsoluteUrls: false },
+      slackApiUrl,
+      timeout: CALL_MS_MAX,
+      logger: loggerTo(this.#log),
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      allowAbsoluteUrls: false,
       fetch: (url: string | URL, { signal, ...init }: RequestInit = {}) => {
         const signals = signal == null ? [stop] : [stop, signal];
         return fetch(url, { ...init, signal: AbortSignal.any(signals) });
@@ -56,8 +60,13 @@ export class SlackApi {
 function loggerTo(log: SlackLog) {
   const note = (...parts: unknown[]) => log.warn(`Slack: ${parts.map(String).join(' ')}`);
   return {
-    ...{ debug() {}, info() {}, warn: note, error: note },
-    ...{ setLevel() {}, getLevel: () => 'warn' as never, setName() {} },
+    debug() {},
+    info() {},
+    warn: note,
+    error: note,
+    setLevel() {},
+    getLevel: () => 'warn' as never,
+    setName() {},
   };
 }
 

@@ -53,7 +53,9 @@ export function vapidKeysOf(secretKey: Buffer): VapidKeys {
     }
     const point = pair.getPublicKey();
     const jwk = {
-      ...{ kty: 'EC', crv: 'P-256', d: pair.getPrivateKey('base64url') },
+      kty: 'EC',
+      crv: 'P-256',
+      d: pair.getPrivateKey('base64url'),
       x: point.subarray(1, 33).toString('base64url'),
       y: point.subarray(33).toString('base64url'),
     };
@@ -130,7 +132,8 @@ export function pushHeaders(
   );
   const signed = parts.join('.');
   const signature = sign('sha256', Buffer.from(signed), {
-    ...{ key: privateKey, dsaEncoding: 'ieee-p1363' },
+    key: privateKey,
+    dsaEncoding: 'ieee-p1363',
   });
   return {
     authorization: `vapid t=${signed}.${signature.toString('base64url')}, k=${publicKey}`,
@@ -159,7 +162,11 @@ export function pushText(message: Message, openCount: number): string {
   return JSON.stringify({
     web_push: 8030,
     notification: {
-      ...{ title, body, navigate, tag, lang: 'en' },
+      title,
+      body,
+      navigate,
+      tag,
+      lang: 'en',
       ...(answer !== null && { actions }),
       ...(replaces && { silent: true }),
     },

@@ -108,7 +108,10 @@ async function writeFailures(
   for (const { workspace_id: workspaceId } of await listMembershipsOfPerson(tx, personId)) {
     for (const { address, count, firstAtMs, lastAtMs } of failures) {
       await appendAudit(tx, {
-        ...{ workspaceId, actor: 'unknown', action: 'session.sign-in-failed', subject: personId },
+        workspaceId,
+        actor: 'unknown',
+        action: 'session.sign-in-failed',
+        subject: personId,
         data: { address, count, from: timestampOf(firstAtMs), to: timestampOf(lastAtMs) },
       });
     }

@@ -85,14 +85,29 @@ async function addDraft(
   const { path, side, startLine, endLine, lines } = place;
   const ofSide = side === 'base' ? baseSha : commitSha;
   const row: CommentRow = {
-    ...{ workspace_id: workspaceId, comment_id: deps.ids('comment'), work_job_id: workJobId },
-    ...{ job_id, number: null, replies_to: input.repliesTo ?? null },
-    ...{ path, side, start_line: startLine, end_line: endLine, lines, text },
+    workspace_id: workspaceId,
+    comment_id: deps.ids('comment'),
+    work_job_id: workJobId,
+    job_id,
+    number: null,
+    replies_to: input.repliesTo ?? null,
+    path,
+    side,
+    start_line: startLine,
+    end_line: endLine,
+    lines,
+    text,
     commit_sha: first === null ? ofSide : first.commitSha,
-    ...{ author_id: principal.principalId, author_name: principal.displayName },
-    ...{ created_at: tx.nowMs, updated_at: tx.nowMs, sent_in_job_id: null },
-    ...{ answer: null, fate: null },
-    ...{ resolved_at: null, resolved_by_id: null, resolved_by_name: null },
+    author_id: principal.principalId,
+    author_name: principal.displayName,
+    created_at: tx.nowMs,
+    updated_at: tx.nowMs,
+    sent_in_job_id: null,
+    answer: null,
+    fate: null,
+    resolved_at: null,
+    resolved_by_id: null,
+    resolved_by_name: null,
   };
   insertRow(tx, 'review_comments', row);
   return row;

@@ -58,7 +58,9 @@ export async function readRunOverview(
       status,
       at: timestampOf(at),
     })),
-    ...{ jobCounts, usage, packs },
+    jobCounts,
+    usage,
+    packs,
   };
 }
 

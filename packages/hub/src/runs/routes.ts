@@ -9,7 +9,8 @@ import { type RunDeps, requireRun, updateRunById, upsertRunByRef } from './upser
 /** Of a run that was deleted while its page was read. */
 const noJobs = {
   jobCounts: { pending: 0, running: 0, done: 0, failed: 0, blocked: 0, canceled: 0 },
-  ...{ costUsd: null, isCut: false },
+  costUsd: null,
+  isCut: false,
 };
 
 export function bindRunRoutes(api: Api, deps: RunDeps & RunReadDeps): void {

@@ -82,8 +82,10 @@ async function act(
 
 function accountOf({ team_id, user_id, team_domain, user_name }: SlackCommand) {
   return {
-    ...{ teamId: team_id, userId: user_id },
-    ...{ teamName: team_domain || team_id, userName: user_name || user_id },
+    teamId: team_id,
+    userId: user_id,
+    teamName: team_domain || team_id,
+    userName: user_name || user_id,
   };
 }
 

@@ -59,8 +59,10 @@ export function makeSlackCode(
     const code = drawUserCode();
     const expiresAtMs = tx.nowMs + CODE_MS;
     await putSlackCode(tx, {
-      ...{ workspace_id: workspaceId, person_id: personId },
-      ...{ code_hash: hashCode(code, secretKey), expires_at: expiresAtMs },
+      workspace_id: workspaceId,
+      person_id: personId,
+      code_hash: hashCode(code, secretKey),
+      expires_at: expiresAtMs,
     });
     return { code: formatUserCode(code), expiresAt: timestampOf(expiresAtMs) };
   });
@@ -123,12 +125,18 @@ async function connect(
   if (known === undefined) await requireRoom(tx, workspaceId, personId);
   const row: ChannelRow = {
     ...(known ?? newChannel(workspaceId, personId, ids('notificationChannel'), tx.nowMs)),
-    ...{ slack_user: slackUser, host: placeOf(account), failure: null, stopped_at: null },
+    slack_user: slackUser,
+    host: placeOf(account),
+    failure: null,
+    stopped_at: null,
   };
   await putChannel(tx, row);
   const action = known === undefined ? 'notification-channel.add' : 'notification-channel.update';
   await appendAudit(tx, {
-    ...{ workspaceId, actor: personId, action, subject: row.channel_id },
+    workspaceId,
+    actor: personId,
+    action,
+    subject: row.channel_id,
     data: { kind: row.kind, host: row.host, slackUser },
   });
   return `Connected: you are ${person.name} in ${workspace.name}. Questions reach you here.`;
@@ -141,9 +149,17 @@ function newChannel(
   created_at: number,
 ): Omit<ChannelRow, 'slack_user' | 'host' | 'failure' | 'stopped_at'> {
   return {
-    ...{ workspace_id, channel_id, person_id, kind: 'slack_app', name: 'Slack' },
-    ...{ sealed_target: null, events: JSON.stringify(['decision']), questions: 'all' },
-    ...{ after_minutes: 0, shows_text: 1, created_at },
+    workspace_id,
+    channel_id,
+    person_id,
+    kind: 'slack_app',
+    name: 'Slack',
+    sealed_target: null,
+    events: JSON.stringify(['decision']),
+    questions: 'all',
+    after_minutes: 0,
+    shows_text: 1,
+    created_at,
   };
 }
 

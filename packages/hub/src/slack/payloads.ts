@@ -19,8 +19,12 @@ const person = {
 };
 
 const Command = Type.Object({
-  ...{ team_id: SlackId, user_id: SlackId, trigger_id: Short, text: Type.Optional(Words) },
-  ...{ team_domain: Type.Optional(Name), user_name: Type.Optional(Name) },
+  team_id: SlackId,
+  user_id: SlackId,
+  trigger_id: Short,
+  text: Type.Optional(Words),
+  team_domain: Type.Optional(Name),
+  user_name: Type.Optional(Name),
 });
 const Press = Type.Object({
   ...person,
@@ -31,7 +35,8 @@ const Press = Type.Object({
   }),
   actions: Type.Array(
     Type.Object({
-      ...{ action_id: Short, action_ts: Short },
+      action_id: Short,
+      action_ts: Short,
       value: Type.Optional(Type.String({ maxLength: 2_000 })),
     }),
     { minItems: 1, maxItems: 1 },
@@ -40,7 +45,8 @@ const Press = Type.Object({
 const Reply = Type.Object({
   ...person,
   view: Type.Object({
-    ...{ id: Short, private_metadata: Words },
+    id: Short,
+    private_metadata: Words,
     state: Type.Object({
       values: Type.Object({
         answer: Type.Object({ text: Type.Object({ value: Type.Union([Words, Type.Null()]) }) }),

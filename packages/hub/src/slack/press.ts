@@ -61,7 +61,10 @@ async function takePress(deps: SlackDeps, press: SlackPress): Promise<void> {
   if (option === undefined) return await tell(deps, press, 'This question was deleted.');
   const { channel_id, message_ts } = press.container;
   const outcome = await answerFromMessage(deps, {
-    ...{ workspaceId, uncertaintyId, personId: channel.person_id, via: 'slack' },
+    workspaceId,
+    uncertaintyId,
+    personId: channel.person_id,
+    via: 'slack',
     value: option.value,
     idempotencyKey: `slack-${channel_id}-${message_ts}-${action.action_ts}`,
   });
@@ -132,12 +135,18 @@ async function openForm(
   await client.views.open({
     trigger_id,
     view: {
-      ...{ type: 'modal', callback_id: REPLY_FORM, private_metadata: actions[0]?.value ?? '' },
-      ...{ title: plain('Answer'), submit: plain('Answer'), close: plain('Cancel') },
+      type: 'modal',
+      callback_id: REPLY_FORM,
+      private_metadata: actions[0]?.value ?? '',
+      title: plain('Answer'),
+      submit: plain('Answer'),
+      close: plain('Cancel'),
       blocks: [
         { type: 'section', text: plain(asked) },
         {
-          ...{ type: 'input', block_id: 'answer', label: plain('Your answer') },
+          type: 'input',
+          block_id: 'answer',
+          label: plain('Your answer'),
           element: { type: 'plain_text_input', action_id: 'text', multiline: true },
         },
       ],
@@ -154,8 +163,12 @@ async function takeReply(deps: SlackDeps, payload: unknown): Promise<object> {
   if (channel === undefined) return refuse(NOT_CONNECTED);
   const { workspaceId, uncertaintyId } = place;
   const outcome = await answerFromMessage(deps, {
-    ...{ workspaceId, uncertaintyId, personId: channel.person_id, via: 'slack' },
-    ...{ value: view.state.values.answer.text.value ?? '', idempotencyKey: `slack-${view.id}` },
+    workspaceId,
+    uncertaintyId,
+    personId: channel.person_id,
+    via: 'slack',
+    value: view.state.values.answer.text.value ?? '',
+    idempotencyKey: `slack-${view.id}`,
   });
   if (outcome.kind === 'answered') return {};
   return refuse(await explain(deps, outcome, place));

@@ -72,7 +72,10 @@ export class SlackSocket {
     const { logger, ...clientOptions } = this.#deps.slack.options(this.#stop.signal);
     const appToken = this.#appToken;
     const client = new SocketModeClient({
-      ...{ appToken, logger, clientOptions, autoReconnectEnabled: false },
+      appToken,
+      logger,
+      clientOptions,
+      autoReconnectEnabled: false,
     });
     client.on('slack_event', (envelope: Envelope) => {
       const handled = this.#handle(envelope)

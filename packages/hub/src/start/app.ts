@@ -206,7 +206,6 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const failedSignIns = new FailedSignIns(deps.clock);
   const watches = { accessWatch, limiter, failedSignIns, readiness };
   const messages = createMessages(deps, config, address, server.log);
-  const { socket } = messages;
   bindRoutes(server, options, { ...parts, ...watches, ...messages, uploads, address });
   server.addHook('preClose', async () => endWaits(parts));
   const endUse = () => {
@@ -219,11 +218,10 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   const receiver = createHintReceiver(handlers, () => group.isListening(), onLoopError);
   const own = createLoopsOfEachHub(deps, { receiver, failedSignIns }, onLoopError);
   const loops = createLoops({ deps, uploads, archive, ...messages }, onLoopError);
-
   let stopped: Promise<void> | null = null;
   async function stopOnce(): Promise<void> {
     endWaits(parts);
-    await socket?.stop();
+    await messages.socket?.stop();
     await server.close();
     await port.close();
     for (const loop of Object.values({ ...loops, ...own })) await loop.stop();
@@ -235,7 +233,12 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
   }
 
   return {
-    ...{ server, database: deps.database, deps, group, feed: parts.feed, loops },
+    server,
+    database: deps.database,
+    deps,
+    group,
+    feed: parts.feed,
+    loops,
     get baseUrl() {
       return address.baseUrl;
     },
@@ -255,7 +258,7 @@ function assembleHub(options: HubOptions, parts: HubParts): Hub {
       if (group.hints !== null) own.missedHints.start();
       parts.feed.joined();
       own.failedSignIns.start();
-      socket?.start();
+      messages.socket?.start();
       const linkToken = await issueFirstOwnerLink(deps.database, true);
       const link = linkToken && firstOwnerUrl(address.baseUrl, linkToken);
       return { address: place.address, firstOwnerUrl: link };
@@ -435,9 +438,7 @@ function bindRoutes(
   bindRepositoryRoutes(api, deps);
   bindJobRoutes(api, deps);
   bindJobTemplateRoutes(api, deps);
-  const runReads = {
-    ...{ countJobsOfRun, sumUsageOfRun, sumJobsOfRuns, listJobsOfRun, listPacksOfRun },
-  };
+  const runReads = { countJobsOfRun, sumUsageOfRun, sumJobsOfRuns, listJobsOfRun, listPacksOfRun };
   bindRunRoutes(api, { ...deps, hasDecisionRequest, ...runReads });
   bindUncertaintyRoutes(api, deps);
   bindCloudAiJobRoutes(api, deps);

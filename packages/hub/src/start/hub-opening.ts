@@ -120,8 +120,15 @@ export async function openHub(options: HubOptions): Promise<OpenedHub> {
       schema,
     };
     return {
-      ...{ directoryPath: directory.path, port, database, feed, schema, unlock, abandon },
-      ...{ clock: hubClock, ids: createIdSource(hubClock.nowMs) },
+      directoryPath: directory.path,
+      port,
+      database,
+      feed,
+      schema,
+      unlock,
+      abandon,
+      clock: hubClock,
+      ids: createIdSource(hubClock.nowMs),
       secretKey: await openSecretKey(database, directory.path, config.secretKey),
       group: await openGroup(config, watches, () => openLineage(migrated, directory.path)),
     };

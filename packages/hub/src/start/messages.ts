@@ -47,7 +47,10 @@ function createSlackDeps(
   const { slack } = notifications;
   if (slack === null) return null;
   return {
-    ...{ ...deps, slack, notifications, log },
+    ...deps,
+    slack,
+    notifications,
+    log,
     get baseUrl() {
       return address.baseUrl;
     },

@@ -199,7 +199,10 @@ function readMailServer(
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const plainTls = isLoopback(host) ? 'none' : 'starttls';
   return {
-    ...{ host, port: Number(url.port) || port, auth, path: url.pathname },
+    host,
+    port: Number(url.port) || port,
+    auth,
+    path: url.pathname,
     tls: url.protocol.endsWith('s:') ? 'tls' : plainTls,
   };
 }

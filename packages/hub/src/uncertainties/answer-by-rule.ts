@@ -39,14 +39,23 @@ export async function answerByRule(
 ): Promise<void> {
   const action: AskedAction = JSON.parse(row.action ?? '');
   const resolution = await resolveUncertainty(deps, tx, row, {
-    ...{ mode: 'answered', value: action[rule.verdict] ?? '', confidence: 1, commit_sha: null },
-    ...{ created_by_job_id: null, created_by: rule.created_by_name, undoMs: 0, supersede: false },
-    ...{ created_by_id: rule.created_by, rule_id: rule.rule_id },
+    mode: 'answered',
+    value: action[rule.verdict] ?? '',
+    confidence: 1,
+    commit_sha: null,
+    created_by_job_id: null,
+    created_by: rule.created_by_name,
+    undoMs: 0,
+    supersede: false,
+    created_by_id: rule.created_by,
+    rule_id: rule.rule_id,
   });
   if (resolution === null) throw new Error('a new question has an answer already');
   await updateRule(tx, rule, { uses: rule.uses + 1, last_used_at: tx.nowMs });
   await appendAudit(tx, {
-    ...{ workspaceId: row.workspace_id, actor: rule.created_by, action: 'uncertainty.resolve' },
+    workspaceId: row.workspace_id,
+    actor: rule.created_by,
+    action: 'uncertainty.resolve',
     subject: row.uncertainty_id,
     data: { resolutionId: resolution.resolution_id, mode: 'answered', ruleId: rule.rule_id },
   });
@@ -54,7 +63,12 @@ export async function answerByRule(
 
 export function shapeOf(rule: RuleRow): RuleShape {
   return {
-    ...{ scope: rule.scope, repoId: rule.repo_id, runId: rule.run_id, jobId: rule.job_id },
-    ...{ kind: rule.kind, words: JSON.parse(rule.words), isPrefix: rule.is_prefix === 1 },
+    scope: rule.scope,
+    repoId: rule.repo_id,
+    runId: rule.run_id,
+    jobId: rule.job_id,
+    kind: rule.kind,
+    words: JSON.parse(rule.words),
+    isPrefix: rule.is_prefix === 1,
   };
 }

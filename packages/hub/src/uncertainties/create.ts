@@ -51,7 +51,9 @@ export async function createUncertainty(
   const { workspaceId } = input;
   const operation = 'uncertaintiesCreateWithAutoPromotion';
   const call = {
-    ...{ operation, principal, input: question },
+    operation,
+    principal,
+    input: question,
     // The job ended without an answer, and a person has sent it back: it asks again.
     isStale: async (tx: Tx, { uncertaintyId }: CreateAnswer) =>
       isByEndOfJob(await readResolution(tx, workspaceId, uncertaintyId)),
@@ -224,6 +226,7 @@ function makeRow(
     taken_by_agent_id: null,
     alike_key: null,
     action: input.action === undefined ? null : JSON.stringify(input.action),
-    ...{ session: null, waited_until: null },
+    session: null,
+    waited_until: null,
   };
 }

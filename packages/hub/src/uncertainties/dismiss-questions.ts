@@ -54,9 +54,19 @@ async function dismissAll(
     const { workspace_id, uncertainty_id, decision_request_id: decisionRequestId } = question;
     if (!(await updateResolved(tx, question, { supersede: false, handOverAtMs: null }))) continue;
     await appendResolution(tx, {
-      ...{ workspace_id, uncertainty_id, resolution_id: ids('resolution'), mode: 'dismissed' },
-      ...{ value: '', confidence: 1, commit_sha: null, created_by_job_id: jobId },
-      ...{ created_by: null, created_by_id: null, created_at: tx.nowMs, is_held: 0, rule_id: null },
+      workspace_id,
+      uncertainty_id,
+      resolution_id: ids('resolution'),
+      mode: 'dismissed',
+      value: '',
+      confidence: 1,
+      commit_sha: null,
+      created_by_job_id: jobId,
+      created_by: null,
+      created_by_id: null,
+      created_at: tx.nowMs,
+      is_held: 0,
+      rule_id: null,
     });
     await updateTaken(tx, question, null);
     await runHooks(hooks.onDecisionResolved, deps, tx, question);

@@ -239,7 +239,9 @@ async function addApplication(
     tx,
     { id: by, name: resolution.created_by_id === by ? resolution.created_by : null },
     {
-      ...{ workspaceId, repoId, ...(runId === null ? {} : { runId }) },
+      workspaceId,
+      repoId,
+      ...(runId === null ? {} : { runId }),
       kind: 'apply_decision',
       role: 'implementer',
       prompt: composeApplication(uncertainty, resolution),

@@ -35,8 +35,11 @@ export function promoteUncertainty(
       const asker = row.job_id === null ? null : await findJob(tx, workspaceId, row.job_id);
       if (asker !== null) await recordWait(tx, asker);
       await appendAudit(tx, {
-        ...{ workspaceId, actor: principal.principalId, action: 'uncertainty.promote' },
-        ...{ subject: uncertaintyId, data: {} },
+        workspaceId,
+        actor: principal.principalId,
+        action: 'uncertainty.promote',
+        subject: uncertaintyId,
+        data: {},
       });
     }
     const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);

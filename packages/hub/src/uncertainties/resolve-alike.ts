@@ -61,8 +61,15 @@ async function resolveOne(
 ): Promise<AlikeResult> {
   const { workspace_id: workspaceId, uncertainty_id: uncertaintyId } = row;
   const resolution = await resolveUncertainty(deps, tx, row, {
-    ...{ mode, value, confidence, commit_sha: null, created_by_job_id: null },
-    ...{ created_by: displayName, created_by_id: principalId, supersede: false, undoMs },
+    mode,
+    value,
+    confidence,
+    commit_sha: null,
+    created_by_job_id: null,
+    created_by: displayName,
+    created_by_id: principalId,
+    supersede: false,
+    undoMs,
   });
   if (resolution === null) {
     const last = await readResolution(tx, workspaceId, uncertaintyId);
@@ -71,7 +78,10 @@ async function resolveOne(
   }
   const { resolution_id: resolutionId } = resolution;
   await appendAudit(tx, {
-    ...{ workspaceId, actor: principalId, action: 'uncertainty.resolve', subject: uncertaintyId },
+    workspaceId,
+    actor: principalId,
+    action: 'uncertainty.resolve',
+    subject: uncertaintyId,
     data: { resolutionId, mode },
   });
   return { uncertaintyId, result: 'resolved', resolutionId };

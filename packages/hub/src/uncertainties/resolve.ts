@@ -52,7 +52,9 @@ export function resolveAs(
 ): Promise<Resolved> {
   const { workspaceId, uncertaintyId, supersede, createdByJobId } = input;
   const call = {
-    ...{ operation: 'uncertaintiesAddResolution', principal, input },
+    operation: 'uncertaintiesAddResolution',
+    principal,
+    input,
     // It was withdrawn.
     isStale: async (_tx: Tx, { resolutionId }: { resolutionId: string }) =>
       (await listResolutions(tx, workspaceId, [uncertaintyId])).every(
@@ -80,7 +82,10 @@ export function resolveAs(
     }
     const { resolution_id: resolutionId, mode } = resolution;
     await appendAudit(tx, {
-      ...{ workspaceId, actor, action: 'uncertainty.resolve', subject: uncertaintyId },
+      workspaceId,
+      actor,
+      action: 'uncertainty.resolve',
+      subject: uncertaintyId,
       data: { resolutionId, mode, ...origin },
     });
     const uncertainty = await presentWhole(tx, workspaceId, uncertaintyId);

@@ -64,7 +64,9 @@ export async function previewRule(
     (row) =>
       row.uncertainty_id !== uncertaintyId &&
       isAnsweredBy(shape, {
-        ...{ repoId: row.repo_id, runId: row.run_id, jobId: row.job_id },
+        repoId: row.repo_id,
+        runId: row.run_id,
+        jobId: row.job_id,
         action: JSON.parse(row.action),
       }),
   );
@@ -104,19 +106,34 @@ export function createRule(
       throw new HubError('LIMIT_REACHED', `${limit}: revoke one first.`);
     }
     const row: RuleRow = {
-      ...{ workspace_id: workspaceId, rule_id: ids('decisionRule'), scope: shape.scope },
-      ...{ repo_id: shape.repoId, run_id: shape.runId, job_id: shape.jobId, kind: shape.kind },
-      ...{ words: JSON.stringify(shape.words), is_prefix: shape.isPrefix ? 1 : 0, verdict },
-      ...{ uncertainty_id: uncertaintyId, created_at: tx.nowMs, created_by: personId },
-      ...{ created_by_name: principal.displayName, expires_at: expiresMs, revoked_at: null },
-      ...{ uses: 0, last_used_at: null },
+      workspace_id: workspaceId,
+      rule_id: ids('decisionRule'),
+      scope: shape.scope,
+      repo_id: shape.repoId,
+      run_id: shape.runId,
+      job_id: shape.jobId,
+      kind: shape.kind,
+      words: JSON.stringify(shape.words),
+      is_prefix: shape.isPrefix ? 1 : 0,
+      verdict,
+      uncertainty_id: uncertaintyId,
+      created_at: tx.nowMs,
+      created_by: personId,
+      created_by_name: principal.displayName,
+      expires_at: expiresMs,
+      revoked_at: null,
+      uses: 0,
+      last_used_at: null,
     };
     insertRow(tx, 'decision_rules', row);
     const rule = presentRule(row);
     const { scope, kind, words } = rule;
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principal.principalId, action: 'decision-rule.create' },
-      ...{ subject: row.rule_id, data: { scope, kind, words, verdict, expiresAt } },
+      workspaceId,
+      actor: principal.principalId,
+      action: 'decision-rule.create',
+      subject: row.rule_id,
+      data: { scope, kind, words, verdict, expiresAt },
     });
     return rule;
   });
@@ -135,8 +152,11 @@ export function revokeRule(
     if (row.revoked_at !== null) return presentRule(row);
     await updateRule(tx, row, { revoked_at: tx.nowMs });
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principal.principalId, action: 'decision-rule.revoke' },
-      ...{ subject: ruleId, data: { uses: row.uses } },
+      workspaceId,
+      actor: principal.principalId,
+      action: 'decision-rule.revoke',
+      subject: ruleId,
+      data: { uses: row.uses },
     });
     return presentRule({ ...row, revoked_at: tx.nowMs });
   });
@@ -163,8 +183,12 @@ async function draftRule(
   }
   return {
     shape: {
-      ...{ scope, repoId, runId: scope === 'repository' ? null : runId },
-      ...{ jobId: scope === 'job' ? jobId : null, kind, isPrefix },
+      scope,
+      repoId,
+      runId: scope === 'repository' ? null : runId,
+      jobId: scope === 'job' ? jobId : null,
+      kind,
+      isPrefix,
       words: isPrefix ? words.slice(0, prefixWords) : words,
     },
     verdict,

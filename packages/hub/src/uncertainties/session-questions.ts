@@ -82,19 +82,44 @@ async function makeRow(
     { value: sessionAnswers.refuse, label: 'Refuse' },
   ];
   return {
-    ...{ workspace_id: workspaceId, uncertainty_id: ids('uncertainty') },
-    ...{ decision_request_id: ids('decisionRequest'), repo_id: repository?.repo_id ?? null },
-    ...{ run_id: null, job_id: null, status: 'open', kind: 'approval', prompt, context },
+    workspace_id: workspaceId,
+    uncertainty_id: ids('uncertainty'),
+    decision_request_id: ids('decisionRequest'),
+    repo_id: repository?.repo_id ?? null,
+    run_id: null,
+    job_id: null,
+    status: 'open',
+    kind: 'approval',
+    prompt,
+    context,
     // Silence is never consent: no value is assumed.
-    ...{ confidence: 0, auto_promote_threshold: 1, assumed_value: '', assumed_reasoning: '' },
-    ...{ impact: '', reversibility: '', options: JSON.stringify(options) },
-    ...{ recommended_value: null, deadline_at: deadlineMs, on_deadline: 'keep_waiting' },
-    ...{ created_by: principalId, created_by_name: displayName, requested_by: personId },
-    ...{ created_at: tx.nowMs, promoted_at: tx.nowMs, resolved_at: null, answer_job_id: null },
-    ...{ answer_seen_at: null, hand_over_at: null, action_key: null, taken_at: null },
+    confidence: 0,
+    auto_promote_threshold: 1,
+    assumed_value: '',
+    assumed_reasoning: '',
+    impact: '',
+    reversibility: '',
+    options: JSON.stringify(options),
+    recommended_value: null,
+    deadline_at: deadlineMs,
+    on_deadline: 'keep_waiting',
+    created_by: principalId,
+    created_by_name: displayName,
+    requested_by: personId,
+    created_at: tx.nowMs,
+    promoted_at: tx.nowMs,
+    resolved_at: null,
+    answer_job_id: null,
+    answer_seen_at: null,
+    hand_over_at: null,
+    action_key: null,
+    taken_at: null,
     // No action that rules compare, and no question is like it.
-    ...{ taken_by_agent_id: null, alike_key: null, action: null },
-    ...{ session: JSON.stringify(session), waited_until: tx.nowMs + SESSION_GONE_MS },
+    taken_by_agent_id: null,
+    alike_key: null,
+    action: null,
+    session: JSON.stringify(session),
+    waited_until: tx.nowMs + SESSION_GONE_MS,
   };
 }
 
@@ -163,8 +188,15 @@ async function withdrawNow(deps: HubDeps, tx: Tx, key: UncertaintyKey): Promise<
 async function dismiss(deps: HubDeps, tx: Tx, row: UncertaintyRow): Promise<void> {
   if (row.status !== 'open') return;
   await resolveUncertainty(deps, tx, row, {
-    ...{ mode: 'dismissed', value: '', confidence: 1, commit_sha: null, created_by_job_id: null },
-    ...{ created_by: null, created_by_id: null, supersede: false, undoMs: 0 },
+    mode: 'dismissed',
+    value: '',
+    confidence: 1,
+    commit_sha: null,
+    created_by_job_id: null,
+    created_by: null,
+    created_by_id: null,
+    supersede: false,
+    undoMs: 0,
   });
 }
 

@@ -155,7 +155,9 @@ export async function updateAnswersSeen(
     tx,
     'uncertainties',
     {
-      ...{ workspace_id: workspaceId, answer_job_id: jobId, answer_seen_at: null },
+      workspace_id: workspaceId,
+      answer_job_id: jobId,
+      answer_seen_at: null,
       ...(uncertaintyId === null ? {} : { uncertainty_id: uncertaintyId }),
     },
     { answer_seen_at: tx.nowMs },

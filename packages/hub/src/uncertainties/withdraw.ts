@@ -35,8 +35,11 @@ export function withdrawResolution(
       requireWithdrawable(tx, principal, { row, all, resolutionId });
       await withdraw(deps, tx, row, all);
       await appendAudit(tx, {
-        ...{ workspaceId, actor: principal.principalId, action: 'uncertainty.withdraw' },
-        ...{ subject: uncertaintyId, data: { resolutionId } },
+        workspaceId,
+        actor: principal.principalId,
+        action: 'uncertainty.withdraw',
+        subject: uncertaintyId,
+        data: { resolutionId },
       });
     }
     return presentWhole(tx, workspaceId, uncertaintyId);

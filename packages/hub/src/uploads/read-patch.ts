@@ -39,8 +39,11 @@ export async function readPatch(
   const shared = objectOf(isOfRound ? evidence.roundPatch : evidence.patch);
   const baseSha = isOfRound ? roundBaseSha : shaOf(evidence.baseSha);
   const view = {
-    ...{ patch: null, absence: null, filesOmitted: 0 },
-    ...{ baseSha, commitSha: shaOf(evidence.commitSha) },
+    patch: null,
+    absence: null,
+    filesOmitted: 0,
+    baseSha,
+    commitSha: shaOf(evidence.commitSha),
   };
   if (typeof shared.uploadId !== 'string') return { ...view, absence: 'not_shared' };
   const upload = await readUpload(reader, workspaceId, shared.uploadId);

@@ -45,13 +45,21 @@ export function requestPatch(
     const isWaiting = request?.answered_at === null && request.agent_id === agent.agent_id;
     if (isWaiting) return presentPlace(place, tx.nowMs);
     const asked = {
-      ...{ workspace_id: workspaceId, job_id: jobId, agent_id: agent.agent_id },
-      ...{ asked_by_id: principalId, asked_by_name: displayName, asked_at: tx.nowMs },
-      ...{ answered_at: null, refusal: null },
+      workspace_id: workspaceId,
+      job_id: jobId,
+      agent_id: agent.agent_id,
+      asked_by_id: principalId,
+      asked_by_name: displayName,
+      asked_at: tx.nowMs,
+      answered_at: null,
+      refusal: null,
     };
     await writePatchRequest(tx, asked);
     await appendAudit(tx, {
-      ...{ workspaceId, actor: principalId, action: 'job.request-patch', subject: jobId },
+      workspaceId,
+      actor: principalId,
+      action: 'job.request-patch',
+      subject: jobId,
       data: { agentId: agent.agent_id },
     });
     return presentPlace({ ...place, request: asked }, tx.nowMs);

@@ -66,7 +66,9 @@ export async function createWorkspace(
   }
   if ((await readWorkspaceBySlug(tx, slug)) !== undefined) throw new HubError('SLUG_TAKEN');
   const row = await insertWorkspace(tx, {
-    ...{ workspace_id: ids('workspace'), slug, name },
+    workspace_id: ids('workspace'),
+    slug,
+    name,
     created_by_operator: createdBy === OPERATOR ? 1 : 0,
   });
   await appendAudit(tx, {

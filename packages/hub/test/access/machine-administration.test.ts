@@ -35,17 +35,25 @@ test('a machine acts with the role of its person, and with no more', async (t) =
   const codes = async (machine: Visitor) => ({
     list: await machine.codeOf(members.list, { workspaceId }),
     invite: await machine.codeOf(invitations.create, {
-      ...{ workspaceId, email: 'grace@acme.dev', role: 'member' },
+      workspaceId,
+      email: 'grace@acme.dev',
+      role: 'member',
     }),
     inviteOwner: await machine.codeOf(invitations.create, {
-      ...{ workspaceId, email: 'grace@acme.dev', role: 'owner' },
+      workspaceId,
+      email: 'grace@acme.dev',
+      role: 'owner',
     }),
     invitations: await machine.codeOf(invitations.list, { workspaceId }),
     demoteOwner: await machine.codeOf(members.changeRole, {
-      ...{ workspaceId, personId: personIds.owner, role: 'viewer' },
+      workspaceId,
+      personId: personIds.owner,
+      role: 'viewer',
     }),
     promote: await machine.codeOf(members.changeRole, {
-      ...{ workspaceId, personId: personIds.member, role: 'owner' },
+      workspaceId,
+      personId: personIds.member,
+      role: 'owner',
     }),
     mint: await machine.codeOf(serviceTokens.mint, { workspaceId, name: 'ci' }),
     tokens: await machine.codeOf(serviceTokens.list, { workspaceId }),
@@ -54,19 +62,40 @@ test('a machine acts with the role of its person, and with no more', async (t) =
   });
   const refused = 'NOT_ALLOWED';
   assert.deepEqual(await codes(machines.member), {
-    ...{ list: 'ok', invite: refused, inviteOwner: refused, invitations: refused },
-    ...{ demoteOwner: refused, promote: refused, mint: refused, tokens: refused },
-    ...{ machines: 'ok', allMachines: refused },
+    list: 'ok',
+    invite: refused,
+    inviteOwner: refused,
+    invitations: refused,
+    demoteOwner: refused,
+    promote: refused,
+    mint: refused,
+    tokens: refused,
+    machines: 'ok',
+    allMachines: refused,
   });
   assert.deepEqual(await codes(machines.admin), {
-    ...{ list: 'ok', invite: 'ok', inviteOwner: refused, invitations: 'ok' },
-    ...{ demoteOwner: refused, promote: refused, mint: 'ok', tokens: 'ok' },
-    ...{ machines: 'ok', allMachines: 'ok' },
+    list: 'ok',
+    invite: 'ok',
+    inviteOwner: refused,
+    invitations: 'ok',
+    demoteOwner: refused,
+    promote: refused,
+    mint: 'ok',
+    tokens: 'ok',
+    machines: 'ok',
+    allMachines: 'ok',
   });
   assert.deepEqual(await codes(machines.owner), {
-    ...{ list: 'ok', invite: 'ok', inviteOwner: 'ok', invitations: 'ok' },
-    ...{ demoteOwner: 'LAST_OWNER', promote: 'ok', mint: 'ok', tokens: 'ok' },
-    ...{ machines: 'ok', allMachines: 'ok' },
+    list: 'ok',
+    invite: 'ok',
+    inviteOwner: 'ok',
+    invitations: 'ok',
+    demoteOwner: 'LAST_OWNER',
+    promote: 'ok',
+    mint: 'ok',
+    tokens: 'ok',
+    machines: 'ok',
+    allMachines: 'ok',
   });
 });
 
@@ -96,7 +125,9 @@ test('a machine that logged in more than an hour ago may read, and change nothin
   const { hub, machines, workspaceId, personIds } = await setup(t);
   const { owner } = machines;
   const { invitation } = await owner.call(invitations.create, {
-    ...{ workspaceId, email: 'grace@acme.dev', role: 'member' },
+    workspaceId,
+    email: 'grace@acme.dev',
+    role: 'member',
   });
   const { serviceToken } = await owner.call(serviceTokens.mint, { workspaceId, name: 'ci' });
   const { tokens: own } = await owner.call(deviceTokens.list, { workspaceId });
@@ -108,7 +139,9 @@ test('a machine that logged in more than an hour ago may read, and change nothin
     () => machine.codeOf(members.remove, { workspaceId, personId: personIds.viewer }),
     () =>
       machine.codeOf(members.changeRole, {
-        ...{ workspaceId, personId: personIds.member, role: 'admin' },
+        workspaceId,
+        personId: personIds.member,
+        role: 'admin',
       }),
     () => machine.codeOf(deviceTokens.revoke, { workspaceId, tokenId: own[0]?.tokenId ?? '' }),
   ];

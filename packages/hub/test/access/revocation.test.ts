@@ -145,7 +145,9 @@ test('a token that expires ends the waits of its agent', options, async (t) => {
   const { hub, owner, workspaceId } = world;
   const expiresInMs = WAIT_MS + 1_000;
   const minted = await owner.call(consoleEndpoints.serviceTokens.mint, {
-    ...{ workspaceId, name: 'ci', expiresInMs },
+    workspaceId,
+    name: 'ci',
+    expiresInMs,
   });
   const laptop = hub.visitor().withToken(minted.token);
   const agentId = await beat(laptop, workspaceId);
@@ -172,8 +174,15 @@ test('a job token ends with the token of the agent that holds the job', async (t
 
 test('a job token of a person who has left is refused, even with a valid token of their machine', () => {
   const held: Omit<JobTokenRow, 'role'> = {
-    ...{ token_hash: 'hash', workspace_id: 'wsp_1', entry_id: 'job_1', agent_id: 'agt_1' },
-    ...{ lease_expires_at: 2, run_id: null, kind: 'device', expires_at: 2, revoked_at: null },
+    token_hash: 'hash',
+    workspace_id: 'wsp_1',
+    entry_id: 'job_1',
+    agent_id: 'agt_1',
+    lease_expires_at: 2,
+    run_id: null,
+    kind: 'device',
+    expires_at: 2,
+    revoked_at: null,
   };
   assert.equal(principalOfJob({ ...held, role: 'member' }, 1).kind, 'job');
   for (const role of ['viewer', null] as const) {

@@ -34,7 +34,8 @@ test('a console request that was authenticated before a password reset writes no
   // The request is authenticated by then, and only waits to be written.
   await arrived;
   const reset = await hub.visitor().codeOf(passwordResets.setPassword, {
-    ...{ linkToken: link?.linkToken ?? '', newPassword: `${PASSWORD} too` },
+    linkToken: link?.linkToken ?? '',
+    newPassword: `${PASSWORD} too`,
   });
   release();
   assert.deepEqual([reset, await mint], ['ok', 'SESSION_REQUIRED']);

@@ -28,7 +28,8 @@ test('a command on one hub answers the claim of the agent that waits on another'
   await untilParked(waiting, 1);
   const { workspaceId } = workspace;
   await commandAgent({ ...other.deps, readJobTitles }, developmentPrincipal(), {
-    ...{ workspaceId, agentId },
+    workspaceId,
+    agentId,
     command: 'stop',
   });
   const { jobId, commands } = await claim;

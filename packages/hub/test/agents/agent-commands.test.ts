@@ -28,7 +28,9 @@ async function setup(t: TestContext, role: Role = 'admin') {
   const agentId = await world.addAgent(home, 'build-7');
   const beat = (more: Record<string, unknown> = {}) =>
     call(agents.heartbeat, {
-      ...{ workspaceId, machineFingerprint: 'build-7', displayName: 'build-7' },
+      workspaceId,
+      machineFingerprint: 'build-7',
+      displayName: 'build-7',
       capabilities: { canWrite: true },
       ...more,
     });
@@ -253,8 +255,10 @@ test('a paused repository says since when, and pausing stops only its jobs', asy
   assert.notEqual(repo.queuePausedAt, null);
   await h.enqueue();
   const { jobId } = await call(jobs.enqueue, {
-    ...{ workspaceId, repoId: other },
-    ...{ kind: 'work', prompt: 'Do it.' },
+    workspaceId,
+    repoId: other,
+    kind: 'work',
+    prompt: 'Do it.',
   });
   assert.equal((await h.claim()).jobId, jobId);
   assert.equal((await h.claim()).jobId, null);

@@ -21,8 +21,12 @@ test('before the tables are analyzed, each holder of a lease is a few steps into
   const place = { workspaceId, atMs: clock.nowMs(), capabilities: { canWrite: true } };
   const agentIds = await seedAgents(hub.database, place, AGENTS);
   await seedJobs(hub.database, {
-    ...{ workspaceId, repoIds: [repoId], agentIds, startMs: clock.nowMs() },
-    ...{ pending: AGENTS, finished: 0 },
+    workspaceId,
+    repoIds: [repoId],
+    agentIds,
+    startMs: clock.nowMs(),
+    pending: AGENTS,
+    finished: 0,
   });
   let sql = '';
   // Only this method is called.

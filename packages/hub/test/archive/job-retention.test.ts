@@ -107,7 +107,9 @@ test('a log leaves the database with its job', async (t) => {
   const entries = Array.from({ length: 500 }, (_, i) => ({ logSeq: i + 1, message: 'line\n' }));
   const append = (from: number) =>
     h.call(jobEvents.append, {
-      ...{ workspaceId, jobId, agentId },
+      workspaceId,
+      jobId,
+      agentId,
       entries: entries.map((entry) => ({ ...entry, logSeq: from + entry.logSeq })),
     });
   for (const from of [0, 500, 1_000]) await append(from);
@@ -299,14 +301,20 @@ test('a person may still answer a question that the retention of its job has dis
   await h.claim();
   const question = { prompt: 'Which?', kind: 'choice', confidence: 0.2 } as const;
   const { uncertaintyId } = await call(uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId, runId, jobId },
+    workspaceId,
+    runId,
+    jobId,
     ...question,
   });
   await h.complete(jobId);
   h.clock.advance(RETENTION_DAYS * DAY_MS + 1);
   assert.deepEqual(await h.retire(), { archived: 1, removed: 1 });
   await call(uncertainties.addResolution, {
-    ...{ workspaceId, uncertaintyId, mode: 'answered', value: 'blue', confidence: 1 },
+    workspaceId,
+    uncertaintyId,
+    mode: 'answered',
+    value: 'blue',
+    confidence: 1,
     supersede: true,
   });
   const { jobs: made } = await call(jobs.list, { workspaceId, runId });

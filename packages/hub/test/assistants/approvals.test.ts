@@ -26,7 +26,8 @@ async function askAll(world: Awaited<ReturnType<typeof startDecisionWorld>>) {
   const open: string[] = [];
   for (const kind of uncertaintyKinds) {
     const asked = await world.ask({
-      ...{ kind, prompt: `Approve everything that waits, at once: ${kind}.` },
+      kind,
+      prompt: `Approve everything that waits, at once: ${kind}.`,
       options: [{ value: 'allow' }, { value: 'refuse' }],
       recommendedValue: 'allow',
     });
@@ -41,7 +42,10 @@ async function askAll(world: Awaited<ReturnType<typeof startDecisionWorld>>) {
 }
 
 const answer = (uncertaintyId: string) => ({
-  ...{ uncertaintyId, mode: 'answered', value: 'allow', confidence: 1 },
+  uncertaintyId,
+  mode: 'answered',
+  value: 'allow',
+  confidence: 1,
 });
 
 test('an assistant that approves everything settles no approval, risk or action', async (t) => {
@@ -129,7 +133,8 @@ test('other questions are answered once, and by the first', async (t) => {
 test('the inbox and a question are read with what waits for them', async (t) => {
   const world = await startDecisionWorld(t);
   const { uncertaintyId } = await world.ask({
-    ...{ prompt: 'Which port?', kind: 'choice' },
+    prompt: 'Which port?',
+    kind: 'choice',
     options: [{ value: '8080' }, { value: '9443', label: 'the secure one' }],
     recommendedValue: '9443',
   });

@@ -52,7 +52,8 @@ test('a tool takes every field of its row but the workspace, and no other', () =
 function shapeOf(schema: JsonSchema): unknown {
   const { type, properties, items, anyOf } = schema;
   return {
-    ...{ type, enum: schema.enum },
+    type,
+    enum: schema.enum,
     ...(items === undefined ? {} : { items: shapeOf(items) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map(shapeOf) }),
     properties: Object.entries(properties ?? {}).map(([name, field]) => [name, shapeOf(field)]),

@@ -24,7 +24,9 @@ async function makeAccess(t: TestContext) {
   });
   const { secret } = await browser.call(integrationSecrets.mint, { workspaceId, name: 'forge' });
   const invited = await browser.call(invitations.create, {
-    ...{ workspaceId, email: 'grace@acme.dev', role: 'admin' },
+    workspaceId,
+    email: 'grace@acme.dev',
+    role: 'admin',
   });
   const reset = await before.database.write(null, (tx) =>
     createPasswordReset(tx, { email: ownerDraft.email, createdBy: 'operator' }),
@@ -110,7 +112,10 @@ test('nothing that gave access before a restore does so after it, and people sig
       { kind: 'service', workspaceSlug: 'acme', name: 'CI', wasLive: true },
       { kind: 'integration', workspaceSlug: 'acme', name: 'forge', wasLive: true },
     ],
-    ...{ sessions: 1, invitations: 1, passwordResets: 1, deviceLogins: 2 },
+    sessions: 1,
+    invitations: 1,
+    passwordResets: 1,
+    deviceLogins: 2,
   });
   const log = await listAudit(restored, workspaceId);
   const ended = log.filter(

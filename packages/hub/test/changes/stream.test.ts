@@ -68,7 +68,9 @@ test('a stream says which records each call has changed, and nothing else', opti
 
   // On the page of each round of the work, so it has the id of the work.
   await laptop.call(reviewComments.save, {
-    ...{ workspaceId, jobId, text: 'No.' },
+    workspaceId,
+    jobId,
+    text: 'No.',
     place: { path: 'a.ts', side: 'result', startLine: 1, endLine: 1, lines: 'a' },
   });
   const commented = [`reviewComment ${jobId}`];

@@ -11,7 +11,9 @@ const messages = [{ role: 'user', content: 'Say yes.' }];
 const draft =
   (fields: Record<string, unknown> = {}) =>
   ({ home }: World) => ({
-    ...{ workspaceId: home.workspaceId, kind: 'ask', input: { messages } },
+    workspaceId: home.workspaceId,
+    kind: 'ask',
+    input: { messages },
     ...fields,
   });
 

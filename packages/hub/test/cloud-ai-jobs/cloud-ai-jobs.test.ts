@@ -45,7 +45,10 @@ test('the two queues are separate: neither hands out jobs of the other', async (
   assert.equal(none.reason, 'no_pending_jobs');
   assert.ok((await h.claim()).cloudAiJobId);
   await h.call(jobs.enqueue, {
-    ...{ workspaceId, repoId, kind: 'work', prompt: 'Do it.' },
+    workspaceId,
+    repoId,
+    kind: 'work',
+    prompt: 'Do it.',
     requirements: { canWrite: false },
   });
   assert.equal((await h.claim()).reason, 'no_pending_jobs');
@@ -80,7 +83,10 @@ test('an agent that is draining, at capacity or in a paused workspace gets no jo
   assert.equal((await h.claim()).reason, 'queue_paused');
   await h.call(queue.resume, { workspaceId });
   await h.call(agents.heartbeat, {
-    ...{ workspaceId, machineFingerprint: 'executor', displayName: 'executor', capabilities: {} },
+    workspaceId,
+    machineFingerprint: 'executor',
+    displayName: 'executor',
+    capabilities: {},
     status: 'draining',
   });
   assert.equal((await h.claim()).reason, 'agent_draining');

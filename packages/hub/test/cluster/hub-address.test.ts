@@ -21,7 +21,9 @@ test('an admin command finds the address of the hub that runs on its data direct
   const { hub, config } = await startHub(t);
   await createWorkspaceByAdmin(config, { slug: 'acme', name: 'Acme' });
   const { invitationUrl, address } = await inviteMemberByAdmin(config, {
-    ...{ workspaceSlug: 'acme', email: 'grace@acme.dev', role: 'member' },
+    workspaceSlug: 'acme',
+    email: 'grace@acme.dev',
+    role: 'member',
   });
   assert.deepEqual(address, { baseUrl: hub.baseUrl, source: 'running-hub' });
   assert.notEqual(new URL(invitationUrl).port, '4400');

@@ -47,7 +47,9 @@ async function send(hub: Pick<Hub, 'baseUrl'>, path: string, body: object, token
 }
 
 const enqueueBody = ({ workspaceId, repoId }: HubsWorkspace) => ({
-  ...{ workspaceId, repoId, prompt: 'x' },
+  workspaceId,
+  repoId,
+  prompt: 'x',
   kind: 'work' as const,
 });
 

@@ -10,11 +10,17 @@ async function prepare(spec: SpecClient, item: Body = {}): Promise<{ ref: Body; 
   const { workspaceId } = spec;
   const repoId = await spec.addRepository();
   const { runId } = await spec.ok('/control-plane/v1/runs/upsert', {
-    ...{ workspaceId, repoId, runRef: 'export', status: 'in_progress' },
-    ...{ currentMilestone: 'implementation', runStatePath: '.runs/export.json' },
+    workspaceId,
+    repoId,
+    runRef: 'export',
+    status: 'in_progress',
+    currentMilestone: 'implementation',
+    runStatePath: '.runs/export.json',
   });
   const { itemId } = await spec.ok('/control-plane/v1/context-items/upsert', {
-    ...{ workspaceId, kind: 'note', text: 'Exports are rounded half to even.' },
+    workspaceId,
+    kind: 'note',
+    text: 'Exports are rounded half to even.',
     ...item,
   });
   return { ref: { workspaceId, runId }, itemId };

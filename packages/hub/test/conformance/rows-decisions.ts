@@ -93,7 +93,9 @@ export const decisionResourceRows = rowsOf('Resources and their fields', [
       const { mode, value, confidence } = body;
       assert.partialDeepStrictEqual(uncertainty.resolution, {
         ...optional,
-        ...{ mode, value, confidence },
+        mode,
+        value,
+        confidence,
       });
     },
   ],
@@ -240,7 +242,10 @@ export const decisionVersionRows = rowsOf('Versioning', [
       const { workspaceId } = spec;
       await spec.ok(paths.upsertRunV2, { workspaceId, runId, status: 'done' });
       const { run } = await spec.ok(paths.upsertRunV1, {
-        ...{ workspaceId, repoId, runRef: 'health-check', status: 'in_progress' },
+        workspaceId,
+        repoId,
+        runRef: 'health-check',
+        status: 'in_progress',
       });
       assert.deepEqual([run.runId, run.status], [runId, 'in_progress']);
     },

@@ -28,7 +28,9 @@ export const reportRows = rowsOf('Extensions', [
       spec.clock.advance(30_000);
       const heartbeat = { machineFingerprint: 'machine-1', displayName: 'renamed' };
       const answer = await spec.ok(reportPath, {
-        ...{ workspaceId, agentId, heartbeat },
+        workspaceId,
+        agentId,
+        heartbeat,
         renewals: [first, second].map((jobId) => ({ jobId, leaseMs: 600_000 })),
         outputs: [{ jobId: second, entries: [entry(1, 'ran\n'), entry(2, 'passed\n')] }],
       });
@@ -54,7 +56,8 @@ export const reportRows = rowsOf('Extensions', [
     async (spec) => {
       const { workspaceId, agentId, first, second } = await claimTwo(spec);
       const { renewals, outputs } = await spec.ok(reportPath, {
-        ...{ workspaceId, agentId },
+        workspaceId,
+        agentId,
         renewals: [
           { jobId: first, claimGeneration: 2 },
           { jobId: second, claimGeneration: 1 },

@@ -12,8 +12,13 @@ const config = { integrationSecrets: [SECRET], chatSecrets: [SECRET] };
 
 function eventFields({ workspaceId }: SpecClient, key = 'event-1'): Body {
   return {
-    ...{ workspaceId, idempotencyKey: key, source: 'tracker', type: 'issue.opened' },
-    ...{ title: 'Health check', content: 'GET /health would do.', sourceRef: `ref-${key}` },
+    workspaceId,
+    idempotencyKey: key,
+    source: 'tracker',
+    type: 'issue.opened',
+    title: 'Health check',
+    content: 'GET /health would do.',
+    sourceRef: `ref-${key}`,
   };
 }
 

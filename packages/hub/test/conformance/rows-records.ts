@@ -84,7 +84,10 @@ export const recordRows: ConformanceRow[] = rowsOf('Resources and their fields',
       const { workspaceId } = spec;
       const repoId = await spec.addRepository();
       const { runId } = await spec.ok(paths.upsertRunV1, {
-        ...{ workspaceId, repoId, runRef: 'health-check', status: 'in_progress' },
+        workspaceId,
+        repoId,
+        runRef: 'health-check',
+        status: 'in_progress',
       });
       const agentId = await spec.addAgent();
       const fields: Body = { ...jobFields(spec, repoId), runId, prompt: 'Größer, please.\n' };

@@ -9,7 +9,9 @@ const bytes = 'The button is red.';
 async function prepare(spec: SpecClient): Promise<{ workspaceId: string; uploadId: string }> {
   const { workspaceId } = spec;
   const { uploadId, uploadUrl } = await spec.ok('/control-plane/v1/uploads/create', {
-    ...{ workspaceId, fileName: 'requirements.txt', contentType: 'text/plain' },
+    workspaceId,
+    fileName: 'requirements.txt',
+    contentType: 'text/plain',
     sizeBytes: bytes.length,
   });
   const stored = await fetch(uploadUrl, { method: 'PUT', body: bytes });

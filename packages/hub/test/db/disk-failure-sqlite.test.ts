@@ -35,8 +35,11 @@ test('a hub whose disk fails refuses, ends without touching the log, and loses n
     `inject=fdatasync:error=EIO:when=${SYNCS_BEFORE}+`,
   ]);
   const env = {
-    ...{ SVC_PORT: '0', SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'silent' },
-    ...{ SVC_DEV_ALLOW_UNAUTH: 'true', UV_THREADPOOL_SIZE: '1' },
+    SVC_PORT: '0',
+    SVC_DATA_DIR: dataDir,
+    SVC_LOG_LEVEL: 'silent',
+    SVC_DEV_ALLOW_UNAUTH: 'true',
+    UV_THREADPOOL_SIZE: '1',
   };
   const hub = await startTraced(t, faults, ['-e', START], env);
   const ended = once(hub.child, 'exit');
@@ -65,7 +68,8 @@ test('a hub whose disk fails refuses, ends without touching the log, and loses n
 
   const next = await startHubChild(t, dataDir);
   const { answer: list } = await post(next.baseUrl, repositories.list.path, {
-    ...{ workspaceId, limit: 200 },
+    workspaceId,
+    limit: 200,
   });
   const found = list.repos as unknown as { remoteUrlHash: string }[];
   const hashes = new Set(found.map(({ remoteUrlHash }) => remoteUrlHash));

@@ -23,7 +23,10 @@ async function openHub(t: TestContext) {
   const { url, drop } = await createTestDatabase(template);
   let nowMs = 0;
   const hub = openPostgres({
-    ...{ url, sessionsMax: 3, limits, isPooled: false },
+    url,
+    sessionsMax: 3,
+    limits,
+    isPooled: false,
     elapsedMs: () => nowMs,
   });
   t.after(async () => {

@@ -94,8 +94,11 @@ async function loadHub(
   const { repoId } = (await post(repositories.upsert.path, repository)).answer;
   const client = async (number: number) => {
     const beat = await post(agents.heartbeat.path, {
-      ...{ workspaceId, status: 'online', displayName: `agent ${number}` },
-      ...{ machineFingerprint: `machine-${number}`, agentVersion: '1' },
+      workspaceId,
+      status: 'online',
+      displayName: `agent ${number}`,
+      machineFingerprint: `machine-${number}`,
+      agentVersion: '1',
       capabilities: { canWrite: true, reposAllowed: [repoId] },
     });
     const { agentId } = beat.answer;
@@ -113,8 +116,12 @@ async function loadHub(
       const held = { jobId: claim.jobId, generation: Number(claim.claimGeneration) };
       promisedBy.set(claimed.requestId, { ...held, isDone: false });
       const { requestId } = await post(jobs.complete.path, {
-        ...{ workspaceId, agentId, jobId: held.jobId, claimGeneration: held.generation },
-        ...{ outcome: 'done', message: 'x'.repeat(2_000) },
+        workspaceId,
+        agentId,
+        jobId: held.jobId,
+        claimGeneration: held.generation,
+        outcome: 'done',
+        message: 'x'.repeat(2_000),
       });
       promisedBy.set(requestId, { ...held, isDone: true });
     }
@@ -136,8 +143,10 @@ async function record(t: Parameters<typeof makeTempDir>[0]): Promise<Recording> 
   const directory = makeTempDir(t);
   const trace = join(directory, 'calls');
   const hub = await startTraced(t, recordTo(trace), [HUB, String(CHECKPOINT_PAGES)], {
-    ...{ SVC_PORT: '0', SVC_DATA_DIR: join(directory, 'data') },
-    ...{ SVC_DEV_ALLOW_UNAUTH: 'true', SVC_LOG_LEVEL: 'silent' },
+    SVC_PORT: '0',
+    SVC_DATA_DIR: join(directory, 'data'),
+    SVC_DEV_ALLOW_UNAUTH: 'true',
+    SVC_LOG_LEVEL: 'silent',
   });
   const countNewLogs = createLogCounter(join(directory, 'data', 'signalbox.db-wal'));
   const promisedBy = await loadHub(hub.firstLine, countNewLogs);

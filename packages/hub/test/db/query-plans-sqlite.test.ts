@@ -69,7 +69,10 @@ test('every list reads its page from the end of an index, with any filters', asy
   await h.enqueue();
   await h.claim();
   const { runId } = await h.call(endpoints.runs.upsertV1, {
-    ...{ workspaceId, repoId, runRef: 'r', status: 'in_progress' },
+    workspaceId,
+    repoId,
+    runRef: 'r',
+    status: 'in_progress',
   });
   const statements = collectStatements(t);
   for (const filter of listFilters({ repoId, agentId, runId })) {

@@ -47,7 +47,9 @@ test('no rare write waits for a transaction of another workspace', options, asyn
 async function writeRarely(hub: TestHub, browser: Visitor, workspaceId: string) {
   await logDeviceIn(hub, browser);
   const invited = await browser.call(invitations.create, {
-    ...{ workspaceId, email: 'grace@acme.dev', role: 'member' },
+    workspaceId,
+    email: 'grace@acme.dev',
+    role: 'member',
   });
   const account = { name: 'Grace', password: PASSWORD };
   const linkToken = linkTokenOf(invited.invitationUrl);

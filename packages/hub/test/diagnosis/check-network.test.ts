@@ -88,8 +88,12 @@ test('the mailbox of replies is opened, and what prevents that is said', {
 }, async (t) => {
   const { port, user, password: pass } = await startDovecot(t);
   const replyMailbox = {
-    ...{ host: 'localhost', port, tls: 'none' as const, auth: { user, pass } },
-    ...{ mailbox: 'INBOX', authServId: 'mx.acme.dev' },
+    host: 'localhost',
+    port,
+    tls: 'none' as const,
+    auth: { user, pass },
+    mailbox: 'INBOX',
+    authServId: 'mx.acme.dev',
   };
   const place = `localhost:${port}`;
   const verdict = await checkReplies({ replyMailbox });

@@ -80,7 +80,8 @@ const verdicts: Record<string, Verdicts> = {
   // A message that does not exist.
   consoleNotificationChannelSendAgain: {
     ...all('NOTIFICATION_NOT_FOUND'),
-    ...{ stranger: 'WORKSPACE_NOT_FOUND', visitor: 'SESSION_REQUIRED' },
+    stranger: 'WORKSPACE_NOT_FOUND',
+    visitor: 'SESSION_REQUIRED',
   },
   consoleNotificationChannelConnectSlack: everyMember,
   consoleNotificationSetQuietHours: signedIn,
@@ -90,7 +91,8 @@ const verdicts: Record<string, Verdicts> = {
   // A question that does not exist.
   consoleNotificationList: {
     ...all('UNCERTAINTY_NOT_FOUND'),
-    ...{ stranger: 'WORKSPACE_NOT_FOUND', visitor: 'SESSION_REQUIRED' },
+    stranger: 'WORKSPACE_NOT_FOUND',
+    visitor: 'SESSION_REQUIRED',
   },
   consoleTriggerCreate: administrators,
   consoleTriggerUpdate: administrators,

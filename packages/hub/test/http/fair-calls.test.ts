@@ -69,7 +69,8 @@ test('a long body costs its caller the time to read it', async (t) => {
     return { appended: 1, lastLogSeq: 1 };
   });
   const output = Array.from({ length: 20 }, (_, at) => ({
-    ...{ logSeq: at + 1, message: 'x'.repeat(10_000) },
+    logSeq: at + 1,
+    message: 'x'.repeat(10_000),
   }));
   const long = Array.from({ length: 30 }, () => send('talker', { entries: output }));
   const short = Array.from({ length: 100 }, () => send('agent'));

@@ -100,8 +100,11 @@ test('a key belongs to its caller: a job token that guesses key and body gets no
   const { jobToken = '' } = await h.claim();
   const { uploads } = endpoints;
   const body = {
-    ...{ workspaceId: h.workspaceId, fileName: 'report.txt', contentType: 'text/plain' },
-    ...{ sizeBytes: 5, idempotencyKey: 'guessed' },
+    workspaceId: h.workspaceId,
+    fileName: 'report.txt',
+    contentType: 'text/plain',
+    sizeBytes: 5,
+    idempotencyKey: 'guessed',
   };
   // The tool guesses first: the call of the person is not answered with the tool's upload either.
   const ofTool = await h.call(uploads.create, body, jobToken);

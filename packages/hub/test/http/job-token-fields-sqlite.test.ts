@@ -52,7 +52,10 @@ const jobFilters = {
 const { fromAt: _fromAt, untilAt: _untilAt, ...decisionFilters } = filters;
 const questionFilters: Record<string, Judgement> = {
   ...decisionFilters,
-  ...{ runId: 'own', jobId: 'chosen', promoted: 'chosen', mine: 'chosen' },
+  runId: 'own',
+  jobId: 'chosen',
+  promoted: 'chosen',
+  mine: 'chosen',
 } as const;
 const page = { limit: 'chosen', cursor: 'chosen' } as const;
 
@@ -61,14 +64,22 @@ const judgements: Record<string, Record<string, Judgement>> = {
   authTokenWhoami: {},
   workspacesResolve: { slug: 'chosen' },
   jobsList: {
-    ...{ ...jobFilters, ...page, status: 'chosen', statuses: 'chosen', limitPerStatus: 'chosen' },
-    ...{ text: 'chosen', view: 'chosen', fields: 'chosen' },
+    ...jobFilters,
+    ...page,
+    status: 'chosen',
+    statuses: 'chosen',
+    limitPerStatus: 'chosen',
+    text: 'chosen',
+    view: 'chosen',
+    fields: 'chosen',
     logText: never('error'),
   },
   jobsCounts: jobFilters,
   jobsGet: { jobId: 'own' },
   jobsHeartbeat: {
-    ...{ jobId: 'own', agentId: 'own', claimGeneration: 'chosen' },
+    jobId: 'own',
+    agentId: 'own',
+    claimGeneration: 'chosen',
     // No longer than the agent's own lease, and not while the agent is silent.
     leaseMs: 'claim',
     message: never('All checks passed.', ''),
@@ -81,13 +92,16 @@ const judgements: Record<string, Record<string, Judgement>> = {
   jobsPatch: { jobId: 'own', since: 'chosen' },
   jobEventsListForJob: { jobId: 'own', limit: 'chosen', after: 'chosen' },
   jobEventsAppend: {
-    ...{ jobId: 'own', agentId: 'own', claimGeneration: 'chosen' },
+    jobId: 'own',
+    agentId: 'own',
+    claimGeneration: 'chosen',
     // Of the stream tool, with numbers of its own and without activities.
     entries: 'claim',
   },
   runsUpsertV1: {
     ...runChanges,
-    ...{ repoId: 'chosen', idempotencyKey: 'chosen' },
+    repoId: 'chosen',
+    idempotencyKey: 'chosen',
     runRef: never('the-run-of-another'),
   },
   runsUpsertV2: { ...runChanges, runId: 'own' },
@@ -95,11 +109,22 @@ const judgements: Record<string, Record<string, Judgement>> = {
   runsOverview: { runId: 'own' },
   runsGraph: { runId: 'own' },
   uncertaintiesCreateWithAutoPromotion: {
-    ...{ runId: 'own', jobId: 'own', agentId: 'own' },
-    ...{ claimGeneration: 'chosen', idempotencyKey: 'chosen' },
-    ...{ prompt: 'claim', kind: 'claim', context: 'claim', confidence: 'claim', impact: 'claim' },
-    ...{ reversibility: 'claim', assumedValue: 'claim', assumedReasoning: 'claim' },
-    ...{ autoPromoteThreshold: 'claim', options: 'claim', recommendedValue: 'claim' },
+    runId: 'own',
+    jobId: 'own',
+    agentId: 'own',
+    claimGeneration: 'chosen',
+    idempotencyKey: 'chosen',
+    prompt: 'claim',
+    kind: 'claim',
+    context: 'claim',
+    confidence: 'claim',
+    impact: 'claim',
+    reversibility: 'claim',
+    assumedValue: 'claim',
+    assumedReasoning: 'claim',
+    autoPromoteThreshold: 'claim',
+    options: 'claim',
+    recommendedValue: 'claim',
     // It shows the question as overdue, and no more.
     deadlineAt: 'claim',
     onDeadline: never('assume'),
@@ -111,15 +136,24 @@ const judgements: Record<string, Record<string, Judgement>> = {
   uncertaintiesList: { ...questionFilters, ...page, status: 'chosen', view: 'chosen' },
   uncertaintiesCounts: questionFilters,
   contextPacksBuildRunV1: {
-    ...{ runId: 'own', expansionHints: 'chosen', tokenBudget: 'chosen', idempotencyKey: 'chosen' },
+    runId: 'own',
+    expansionHints: 'chosen',
+    tokenBudget: 'chosen',
+    idempotencyKey: 'chosen',
     requestedContextItemIds: never(['ctx_that_nobody_gave_to_the_run']),
   },
   contextPacksResolveRunV1: {
-    ...{ runId: 'own', packId: 'chosen', expansionHints: 'chosen', format: 'chosen' },
+    runId: 'own',
+    packId: 'chosen',
+    expansionHints: 'chosen',
+    format: 'chosen',
   },
   uploadsCreate: {
-    ...{ fileName: 'claim', contentType: 'claim', sizeBytes: 'claim', sha256: 'claim' },
-    ...{ idempotencyKey: 'chosen' },
+    fileName: 'claim',
+    contentType: 'claim',
+    sizeBytes: 'claim',
+    sha256: 'claim',
+    idempotencyKey: 'chosen',
     job: never({ jobId: 'job_of_another', agentId: 'agt_of_another' }),
   },
   uploadsGetDownloadUrl: {
@@ -178,7 +212,12 @@ async function startHostile(t: TestContext) {
     return answer.status === 200 ? 'ok' : `${answer.body.error}: ${answer.body.message}`;
   };
   return {
-    ...{ ...world, agentId, runId, job, knock, start },
+    ...world,
+    agentId,
+    runId,
+    job,
+    knock,
+    start,
     ref: { workspaceId, jobId: job.jobId },
     holder: { workspaceId, jobId: job.jobId, agentId },
     foreign: {
@@ -241,7 +280,9 @@ async function seen(h: Hostile): Promise<unknown> {
 const tries: Record<string, (h: Hostile) => Promise<void>> = {
   async '`jobs/complete`'(h) {
     const evidence = {
-      ...{ commitSha: 'f'.repeat(40), verdict: 'verified', pushedTo: 'origin' },
+      commitSha: 'f'.repeat(40),
+      verdict: 'verified',
+      pushedTo: 'origin',
       checks: [
         { name: 'test', command: 'npm test', outcome: 'passed', exitCode: 0, durationMs: 1 },
       ],
@@ -291,8 +332,11 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     // Uncertainties that are only recorded have a bound as well.
     const [first] = page.uncertainties;
     await h.call(uncertainties.addResolution, {
-      ...{ workspaceId, uncertaintyId: first?.uncertaintyId ?? '' },
-      ...{ mode: 'dismissed', value: '', confidence: 1 },
+      workspaceId,
+      uncertaintyId: first?.uncertaintyId ?? '',
+      mode: 'dismissed',
+      value: '',
+      confidence: 1,
     });
     await copyResolved(h, QUESTIONS_MAX - OPEN_QUESTIONS_MAX - 1);
     assert.equal(await ask({ confidence: 1 }), 'ok');
@@ -325,7 +369,11 @@ const tries: Record<string, (h: Hostile) => Promise<void>> = {
     const { uncertaintyId } = await h.call(create, body, h.job.jobToken);
     await h.call(jobs.complete, { ...h.holder, outcome: 'done' });
     await h.call(uncertainties.addResolution, {
-      ...{ workspaceId, uncertaintyId, mode: 'answered', value: 'yes', confidence: 1 },
+      workspaceId,
+      uncertaintyId,
+      mode: 'answered',
+      value: 'yes',
+      confidence: 1,
     });
     const list = await h.call(jobs.list, { workspaceId, kind: 'apply_decision' });
     assert.deepEqual(

@@ -173,7 +173,9 @@ test('requests that wait for a job leave the slots of their caller to others', a
   const claims = await Promise.all(
     Array.from({ length: 80 }, async (_, number) => {
       const { agentId } = await call(agents.heartbeat, {
-        ...{ workspaceId, displayName: 'one', machineFingerprint: `machine ${number}` },
+        workspaceId,
+        displayName: 'one',
+        machineFingerprint: `machine ${number}`,
         capabilities: { canWrite: true, reposAllowed: [repoId] },
       });
       return { answer: send(jobs.claimNext.path, { workspaceId, agentId, waitMs: 20_000 }) };

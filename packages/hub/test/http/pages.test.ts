@@ -82,7 +82,9 @@ test('lists of long jobs and runs end early, with a cursor', async (t) => {
   let pages = 0;
   do {
     const page = await h.call(jobs.list, {
-      ...{ workspaceId, limit: 200, view: 'whole' },
+      workspaceId,
+      limit: 200,
+      view: 'whole',
       ...(cursor === undefined ? {} : { cursor }),
     });
     seen.push(...page.jobs.map(({ jobId }) => jobId));

@@ -58,8 +58,12 @@ test('the page is served under every path of the console, with its policy', asyn
 
 test('the page may upload to the object store, and to no other address', async (t) => {
   const s3 = {
-    ...{ endpoint: 'https://store.example:9000', bucket: 'files', region: 'us-east-1' },
-    ...{ accessKeyId: 'key', secretAccessKey: 'secret', forcePathStyle: false },
+    endpoint: 'https://store.example:9000',
+    bucket: 'files',
+    region: 'us-east-1',
+    accessKeyId: 'key',
+    secretAccessKey: 'secret',
+    forcePathStyle: false,
   };
   const hub = await setup(t, { s3 });
   const response = await open(hub, '/');

@@ -14,7 +14,9 @@ async function setup(t: TestContext) {
   const { workspaceId } = world.home;
   const claim = async (teamId = TEAM, of = workspaceId) => {
     const { chatTeam } = await world.atConsole(chatTeams.put, {
-      ...{ workspaceId: of, teamId, name: 'Acme' },
+      workspaceId: of,
+      teamId,
+      name: 'Acme',
     });
     return chatTeam;
   };

@@ -86,8 +86,14 @@ test('a summary expires with its item, and the summary of a note is kept with th
   const add = (kind: 'chat_message' | 'note' | 'knowledge_artifact', source: string, ref: string) =>
     database.write(workspaceId, (tx) =>
       addContextItem(tx, deps, {
-        ...{ workspaceId, kind, title: kind, text: 'Text.', source, sourceRef: ref },
-        ...{ trust: 'external', createdBy: 'test' },
+        workspaceId,
+        kind,
+        title: kind,
+        text: 'Text.',
+        source,
+        sourceRef: ref,
+        trust: 'external',
+        createdBy: 'test',
       }),
     );
   for (const kind of ['chat_message', 'note'] as const) {

@@ -28,7 +28,8 @@ test('the transaction of an event stores what was screened before it, unless the
 
   const second = await screen();
   await world.atConsole(consoleEndpoints.workspaceSettings.update, {
-    ...{ workspaceId, dataPolicy: { contentStorage: 'metadata' } },
+    workspaceId,
+    dataPolicy: { contentStorage: 'metadata' },
   });
   assert.notEqual(second.storable.content, '');
   assert.equal((await record(second)).row.content, '', 'the policy of the transaction counts');

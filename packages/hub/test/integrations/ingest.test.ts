@@ -57,8 +57,11 @@ test('an event becomes a context item, a run, a job and a line of the ledger', a
   const { workspaceId, slug } = world.home;
   const trigger = await world.addTrigger();
   const answer = await world.ingest({
-    ...{ workspaceId: undefined, workspaceSlug: slug, actor: 'ada@acme.dev' },
-    ...{ sourceRef: 'https://tracker.acme.dev/issues/4711', threadRef: 'issues/4711' },
+    workspaceId: undefined,
+    workspaceSlug: slug,
+    actor: 'ada@acme.dev',
+    sourceRef: 'https://tracker.acme.dev/issues/4711',
+    threadRef: 'issues/4711',
     occurredAt: '2026-11-02T08:59:58.000+01:00',
   });
   assert.equal(answer.duplicate, false);
@@ -310,12 +313,21 @@ test('an event of the maximum length is returned by every read of events and ite
   const { workspaceId } = world.home;
   await world.addTrigger({ match: {}, promptTemplate: '{{event.source}} {{event.actor}}' });
   const own = {
-    ...{ source: fill(1_000), type: fill(255), actor: fill(300) },
-    ...{ threadRef: fill(1_000), sourceRef: fill(2_000), content: fill(20_000) },
+    source: fill(1_000),
+    type: fill(255),
+    actor: fill(300),
+    threadRef: fill(1_000),
+    sourceRef: fill(2_000),
+    content: fill(20_000),
   };
   const cloudEvent = {
-    ...{ specversion: '1.0', id: fill(255), source: `${fill(999)}/`, type: fill(255) },
-    ...{ workspaceid: workspaceId, subject: fill(1_000), data: { note: fill(20_000) } },
+    specversion: '1.0',
+    id: fill(255),
+    source: `${fill(999)}/`,
+    type: fill(255),
+    workspaceid: workspaceId,
+    subject: fill(1_000),
+    data: { note: fill(20_000) },
   };
   const bodies = [
     world.event({ ...own, title: fill(1_000) }),
@@ -355,7 +367,8 @@ test('references and sources of the maximum length are stored, found and replace
   const letters = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => String.fromCodePoint(from + i)).join('');
   const long = {
-    ...{ source: letters(0x5e00, 1_000), sourceRef: letters(0x4e00, 2_000) },
+    source: letters(0x5e00, 1_000),
+    sourceRef: letters(0x4e00, 2_000),
     threadRef: letters(0x4e00, 1_000),
   };
   const [first, again] = await Promise.all([world.ingest(long), world.ingest(long)]);

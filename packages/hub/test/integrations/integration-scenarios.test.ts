@@ -70,7 +70,10 @@ runScenarios('the ledger of events', [
     name: 'a bearer token does not count as the secret of an integration',
     endpoint: integrations.ingest,
     body: ({ home }) => ({
-      ...{ workspaceId: home.workspaceId, idempotencyKey: 'k', source: 's', type: 't' },
+      workspaceId: home.workspaceId,
+      idempotencyKey: 'k',
+      source: 's',
+      type: 't',
     }),
     expect: { error: 'INTEGRATION_UNAUTHORIZED' },
   },

@@ -10,7 +10,8 @@ const { integrationSecrets, workspaceSettings } = consoleEndpoints;
 async function setup(t: TestContext, config: Partial<Config> = {}) {
   const world = await startIntegrationWorld(t, { config });
   const { workspace } = await world.atConsole(workspaceSettings.create, {
-    ...{ slug: 'bmart', name: 'B-Mart' },
+    slug: 'bmart',
+    name: 'B-Mart',
   });
   const mint = (workspaceId: string, name = 'tracker') =>
     world.atConsole(integrationSecrets.mint, { workspaceId, name });

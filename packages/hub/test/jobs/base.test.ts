@@ -98,8 +98,12 @@ test('a job is reserved for the machine that has the commit it builds on', async
   // That of a dependency is found out by the first agent that does not have it.
   const { jobId: dependent } = await h.enqueue({ dependsOn: [jobId] });
   const outcomeReason = {
-    ...{ category: 'environment', code: 'base_unavailable', retryable: true },
-    ...{ recommendedDelayMs: 0, spendsAttempt: false, details: { jobId } },
+    category: 'environment',
+    code: 'base_unavailable',
+    retryable: true,
+    recommendedDelayMs: 0,
+    spendsAttempt: false,
+    details: { jobId },
   };
   const missing = { workspaceId, agentId: second, outcome: 'failed', outcomeReason } as const;
   assert.equal((await h.claim({ agentId: second })).jobId, dependent);

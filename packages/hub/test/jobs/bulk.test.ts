@@ -131,7 +131,9 @@ test('a person releases several jobs; a program gets a refusal for each', async 
   );
   const person = await signInFirstOwner(h);
   const { body } = await person.send(consolePathOf(jobs.bulk), {
-    ...{ workspaceId, action: 'release', reason: 'The rack lost power.' },
+    workspaceId,
+    action: 'release',
+    reason: 'The rack lost power.',
     jobs: [{ jobId: first }, { jobId: second }],
   });
   assert.deepEqual(body.results, [

@@ -79,7 +79,9 @@ test('a child has the requirements of its job, and may add to them', async (t) =
   const other = { labels: { env: 'production', os: 'linux' }, model: 'm9', mode: 'bypass' };
   assert.deepEqual((await h.look({ requirements })).requirements, requirements);
   const added = {
-    ...{ ...other, networkRequired: true, executionMode: 'docker' },
+    ...other,
+    networkRequired: true,
+    executionMode: 'docker',
     isolation: 'wrap',
   };
   assert.deepEqual((await h.look({ requirements }, { requirements: added })).requirements, {

@@ -39,7 +39,8 @@ test('the summary of a failed job says why, in one line', async (t) => {
   await h.complete(jobId, { outcome: 'failed', message: `${why}\n${'more '.repeat(5_000)}` });
   const { jobId: silent } = await h.startJob({ maxAttempts: 1 });
   await h.complete(silent, {
-    ...{ outcome: 'failed', outcomeReason: { category: 'execution', summary: 'It ended.' } },
+    outcome: 'failed',
+    outcomeReason: { category: 'execution', summary: 'It ended.' },
   });
   const page = await h.call(jobs.list, { workspaceId, view: 'summary', status: 'failed' });
   assert.deepEqual(

@@ -206,7 +206,13 @@ test('an attempt that is not retryable is final, spent or not', async (t) => {
 
 /** The fields of a job that tell how an attempt ended. */
 const resultOf = ({ outcome, outcomeReason, message, evidence, usage, changed, verdict }: Job) => ({
-  ...{ outcome, outcomeReason, message, evidence, usage, changed, verdict },
+  outcome,
+  outcomeReason,
+  message,
+  evidence,
+  usage,
+  changed,
+  verdict,
 });
 const failure = {
   outcome: 'failed' as const,
@@ -216,7 +222,11 @@ const failure = {
 };
 /** The usage stays: it is that of all attempts. */
 const noResult = {
-  ...{ outcome: null, outcomeReason: null, message: null, evidence: null, usage: failure.usage },
+  outcome: null,
+  outcomeReason: null,
+  message: null,
+  evidence: null,
+  usage: failure.usage,
   changed: null,
   verdict: null,
 };

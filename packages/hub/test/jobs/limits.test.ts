@@ -49,7 +49,10 @@ test('the usage of a job is that of all its attempts', async (t) => {
   const last = { outcome: 'done' as const, usage: second, claimGeneration: 2 };
   await h.complete(jobId, last);
   const expected = {
-    ...{ inputTokens: 150, outputTokens: 10, costUsd: 0.75, model: 'large' },
+    inputTokens: 150,
+    outputTokens: 10,
+    costUsd: 0.75,
+    model: 'large',
     models: [first, second],
   };
   assert.deepEqual((await h.get(jobId)).job.usage, expected);
@@ -75,8 +78,11 @@ test('a canceled job keeps what its attempt has used, once', async (t) => {
   await h.claim();
   await h.call(jobs.cancel, { workspaceId, jobId });
   const completion = {
-    ...{ outcome: 'failed' as const, message: 'The job was canceled.' },
-    ...{ outcomeReason: { code: 'canceled' }, usage: { inputTokens: 100 }, claimGeneration: 1 },
+    outcome: 'failed' as const,
+    message: 'The job was canceled.',
+    outcomeReason: { code: 'canceled' },
+    usage: { inputTokens: 100 },
+    claimGeneration: 1,
   };
   await assert.rejects(h.complete(jobId, completion), /JOB_CANCELED/);
   await assert.rejects(h.complete(jobId, completion), /JOB_CANCELED/);
@@ -91,18 +97,26 @@ test('a pause of one account is that of its repositories alone', async (t) => {
   const h = await startQueueWorld(t);
   const { workspaceId, repoId } = h;
   const { repoId: other } = await h.call(endpoints.repositories.upsert, {
-    ...{ workspaceId, remoteUrlHash: 'e'.repeat(64), label: 'other' },
+    workspaceId,
+    remoteUrlHash: 'e'.repeat(64),
+    label: 'other',
   });
   const { jobId } = await h.enqueue();
   const { jobId: otherId } = await h.call(jobs.enqueue, {
-    ...{ workspaceId, repoId: other, kind: 'work', prompt: 'Do it.' },
+    workspaceId,
+    repoId: other,
+    kind: 'work',
+    prompt: 'Do it.',
   });
   const until = new Date(h.clock.nowMs() + 20_000).toISOString();
   const pause = { code: 'usage_limit', message: 'The limit of the week.', until };
   await h.call(agents.heartbeat, {
-    ...{ workspaceId, machineFingerprint: 'first', displayName: 'first' },
+    workspaceId,
+    machineFingerprint: 'first',
+    displayName: 'first',
     capabilities: {
-      ...{ canWrite: true, reposAllowed: [repoId, other] },
+      canWrite: true,
+      reposAllowed: [repoId, other],
       pauses: [{ ...pause, tool: 'claude', repoIds: [repoId] }],
     },
   });
@@ -110,7 +124,9 @@ test('a pause of one account is that of its repositories alone', async (t) => {
   assert.deepEqual([waiting?.reason, waiting?.until], ['agents_paused', until]);
   assert.equal((await h.get(otherId)).waitingFor?.reason, 'queue_position');
   const listed = await h.call(jobs.list, {
-    ...{ workspaceId, view: 'summary' as const, fields: ['waitingReason' as const] },
+    workspaceId,
+    view: 'summary' as const,
+    fields: ['waitingReason' as const],
   });
   const reasons = new Map(listed.jobs.map((job) => [job.jobId, job.waitingReason]));
   assert.deepEqual([reasons.get(jobId), reasons.get(otherId)], ['agents_paused', 'queue_position']);

@@ -41,8 +41,13 @@ test('a summary has the title and what applies, and no long text', async (t) => 
   const [pending, ...others] = await list(h);
   assert.deepEqual(others, []);
   assert.deepEqual(pending, {
-    ...{ jobId, title: '# Add a check', status: 'pending', kind: 'work', repoId: h.repoId },
-    ...{ attempt: 0, createdAt: pending?.createdAt },
+    jobId,
+    title: '# Add a check',
+    status: 'pending',
+    kind: 'work',
+    repoId: h.repoId,
+    attempt: 0,
+    createdAt: pending?.createdAt,
     createdBy: { id: 'service:test', name: 'test' },
   });
   await h.claim();

@@ -14,7 +14,8 @@ test('a full log says so once, keeps no further output, and the job continues', 
   let logSeq = 0;
   const append = (...messages: string[]) =>
     h.call(jobEvents.append, {
-      ...{ ...ref, agentId: h.agentId },
+      ...ref,
+      agentId: h.agentId,
       entries: messages.map((message) => ({ message, logSeq: ++logSeq })),
     });
   const read = async () => (await h.call(jobs.log, ref)).lines.map(({ text }) => text);

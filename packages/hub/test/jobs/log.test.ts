@@ -112,8 +112,13 @@ test('a job that has not started has an empty log', async (t) => {
   const ref = { workspaceId: h.workspaceId, jobId };
   assert.deepEqual(await h.call(jobs.log, ref), {
     ok: true,
-    ...{ attempt: 0, attempts: [], totalLines: 0, sizeBytes: 0, isEnded: false },
-    ...{ lines: [], nextLine: 1 },
+    attempt: 0,
+    attempts: [],
+    totalLines: 0,
+    sizeBytes: 0,
+    isEnded: false,
+    lines: [],
+    nextLine: 1,
   });
   assert.deepEqual((await h.call(jobs.searchLog, { ...ref, text: 'x' })).matches, []);
   await h.refuse(jobs.log, { ...ref, fromLine: 1, fromByte: 1 }, 'INVALID_REQUEST');
@@ -311,7 +316,9 @@ test('a repeated append changes neither lines nor size', async (t) => {
   const h = await startQueueWorld(t);
   const { jobId, read } = await setupLog(h);
   const body = {
-    ...{ workspaceId: h.workspaceId, jobId, agentId: h.agentId },
+    workspaceId: h.workspaceId,
+    jobId,
+    agentId: h.agentId,
     entries: [
       { logSeq: 1, message: 'a\n' },
       { logSeq: 2, message: 'b\n' },

@@ -39,7 +39,11 @@ test('a waiting claim gets the job whose dependency another agent completes', as
   const { jobId: first } = await h.enqueue();
   await h.claim();
   const { jobId: next } = await h.call(jobs.enqueue, {
-    ...{ workspaceId, repoId, kind: 'work', prompt: 'Then this.', dependsOn: [first] },
+    workspaceId,
+    repoId,
+    kind: 'work',
+    prompt: 'Then this.',
+    dependsOn: [first],
   });
   const waiting = h.claim(await h.addAgent(h.home, 'second'));
   await untilParked(h, 1);

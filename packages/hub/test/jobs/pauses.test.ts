@@ -14,7 +14,9 @@ test('a pause says since when, by whom and why, and ends with its resume', async
   const person = await signInFirstOwner(h);
   const pausedAt = new Date(h.clock.nowMs()).toISOString();
   const paused = await person.send(consolePathOf(queue.pause), {
-    ...{ workspaceId, repoId, reason: 'Release freeze.' },
+    workspaceId,
+    repoId,
+    reason: 'Release freeze.',
   });
   assert.equal(paused.body.paused, true, paused.text);
   const ofRepository = { repoId, pausedAt, pausedBy: 'Ada Lovelace', reason: 'Release freeze.' };

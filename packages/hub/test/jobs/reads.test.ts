@@ -152,7 +152,11 @@ test('waitingFor says what the agents lack', async (t) => {
   const { jobId } = await h.enqueue({ requirements: { labels: { os: 'linux' } } });
   const beat = (capabilities: object, status: 'online' | 'draining' = 'online') =>
     h.call(agents.heartbeat, {
-      ...{ workspaceId, machineFingerprint: 'first', displayName: 'first', status, capabilities },
+      workspaceId,
+      machineFingerprint: 'first',
+      displayName: 'first',
+      status,
+      capabilities,
     });
   const lacking = await waitingFor(h, jobId);
   assert.equal(lacking?.reason, 'no_agent_with_capabilities');
@@ -195,7 +199,9 @@ test('waitingFor names the agents that are paused, and when the first continues'
   const until = (ms: number) => new Date(h.clock.nowMs() + ms).toISOString();
   const beat = (machineFingerprint: string, capabilities: object) =>
     h.call(agents.heartbeat, {
-      ...{ workspaceId, machineFingerprint, displayName: machineFingerprint },
+      workspaceId,
+      machineFingerprint,
+      displayName: machineFingerprint,
       capabilities: { canWrite: true, ...capabilities },
     });
   const paused = (ms: number) => ({
@@ -216,7 +222,9 @@ test('waitingFor names the agents that are paused, and when the first continues'
     [first, until(30_000)],
   );
   const listed = await h.call(jobs.list, {
-    ...{ workspaceId, view: 'summary' as const, fields: ['waitingReason' as const] },
+    workspaceId,
+    view: 'summary' as const,
+    fields: ['waitingReason' as const],
   });
   assert.deepEqual(
     listed.jobs.map(({ waitingReason }) => waitingReason),

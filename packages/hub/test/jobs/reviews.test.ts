@@ -23,7 +23,10 @@ async function setup(t: TestContext) {
   const { jobId } = await world.enqueue();
   const draft = { workspaceId, repoId, kind: 'pr_review', prompt: 'Review it.' } as const;
   return {
-    ...{ ...world, jobId, end, draft },
+    ...world,
+    jobId,
+    end,
+    draft,
     review: (of: string) => world.call(jobs.enqueue, { ...draft, reviewsJobId: of }),
     async refused(body: object, says: RegExp) {
       const error = await world.refuse(jobs.enqueue, { ...draft, ...body }, 'INVALID_REQUEST');

@@ -95,7 +95,10 @@ test('a report waits less often than its parts, in one transaction instead of th
   await sendParts();
   const parts = await sendParts();
   const report = {
-    ...{ workspaceId, agentId, heartbeat: machine, renewals: [{ jobId }] },
+    workspaceId,
+    agentId,
+    heartbeat: machine,
+    renewals: [{ jobId }],
     outputs: [{ jobId, entries: entries() }],
   };
   const together = await tripsOf(() => h.call(agents.report, report));

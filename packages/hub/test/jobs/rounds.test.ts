@@ -16,7 +16,10 @@ async function setup(t: TestContext) {
       const { jobId } = await h.claim();
       assert.ok(jobId);
       await h.call(jobs.complete, {
-        ...{ workspaceId, jobId, agentId, outcome },
+        workspaceId,
+        jobId,
+        agentId,
+        outcome,
         evidence: { ...evidence },
       });
       return jobId;
@@ -45,7 +48,11 @@ test('a round continues a job that is done, with its repository, kind and requir
     [first.jobId, first.jobId, 2, 'pending'],
   );
   const same = ({ repoId, kind, role, requirements, priority }: typeof job) => ({
-    ...{ repoId, kind, role, requirements, priority },
+    repoId,
+    kind,
+    role,
+    requirements,
+    priority,
   });
   assert.deepEqual(same(job), same(first.job));
   assert.equal(job.prompt, 'And the empty list.');
@@ -166,7 +173,10 @@ test('a round whose branch was not pushed waits for the agent that has it', asyn
   assert.equal(waitingFor?.reason, 'agent_with_branch');
   assert.match(waitingFor?.message ?? '', /only machine with the branch; it is offline.*Bring it/);
   const listed = await h.call(jobs.list, {
-    ...{ workspaceId, status: 'pending', view: 'summary', fields: ['waitingReason'] },
+    workspaceId,
+    status: 'pending',
+    view: 'summary',
+    fields: ['waitingReason'],
   });
   assert.deepEqual(
     listed.jobs.map(({ waitingReason }) => waitingReason),

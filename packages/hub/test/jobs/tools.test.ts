@@ -6,7 +6,9 @@ import { startQueueWorld } from '../support/queue-world.ts';
 const { agents, jobs } = endpoints;
 
 const claude: AgentTool = {
-  ...{ name: 'claude', version: '2.1.330', model: 'sonnet' },
+  name: 'claude',
+  version: '2.1.330',
+  model: 'sonnet',
   models: ['sonnet', 'opus'],
 };
 /** It has not told its models yet. */

@@ -11,14 +11,18 @@ async function setup(t: TestContext, variants: object[] = [{}, {}, {}]) {
   const h = await startQueueWorld(t);
   const { workspaceId } = h;
   const { jobId, variantJobIds } = await h.enqueue({
-    ...{ requirements: { labels: {} }, priority: 3 },
+    requirements: { labels: {} },
+    priority: 3,
     variants,
   });
   assert.ok(variantJobIds);
   assert.equal(variantJobIds[0], jobId);
   const [first, second, third] = variantJobIds as [string, string, string];
   return {
-    ...{ ...h, first, second, third },
+    ...h,
+    first,
+    second,
+    third,
     choose: (id: string) => h.call(jobs.chooseVariant, { workspaceId, jobId: id }),
     /** Claims and completes the next job. */
     async end(evidence: object, usage: object = {}) {
@@ -75,7 +79,7 @@ test('variants are compared by the latest round of each, with the cost of all', 
 test('a comparison survives evidence of any form', async (t) => {
   const h = await setup(t);
   await h.end({
-    ...{ files: [null, 7, { added: 'x' }, { added: -1 }, { added: 2, deleted: 1e300 }] },
+    files: [null, 7, { added: 'x' }, { added: -1 }, { added: 2, deleted: 1e300 }],
     checks: [null, 'passed', { outcome: 'passed' }, { outcome: {} }],
   });
   const [first] = (await h.get(h.first)).variants ?? [];

@@ -135,7 +135,9 @@ test(
     const read = () => h.call(jobs.get, ref);
     assert.equal((await read()).changesPlace?.onRequest, false);
     await h.call(agents.heartbeat, {
-      ...{ workspaceId, displayName: 'first', machineFingerprint: 'first' },
+      workspaceId,
+      displayName: 'first',
+      machineFingerprint: 'first',
       capabilities: { canWrite: true, changesOnRequest: [repoId] },
     });
     assert.equal((await read()).changesPlace?.onRequest, true);

@@ -17,7 +17,8 @@ async function setup(t: TestContext) {
   await h.addAgent(h.home, 'first', abilities);
   const { jobId } = await h.enqueue();
   return {
-    ...{ ...h, jobId },
+    ...h,
+    jobId,
     /** Runs the next job of the agent to its end. */
     async end(body: Partial<RequestOf<typeof jobs.complete>> = {}) {
       const { jobId: claimed } = await h.claim();

@@ -19,7 +19,8 @@ async function startTeam(t: TestContext) {
   const linus = await h.addMember('Linus Torvalds');
   const edsger = await h.addMember('Edsger Dijkstra');
   const { repo } = await h.call(endpoints.repositories.get, {
-    ...{ workspaceId: h.workspaceId, repoId: h.repoId },
+    workspaceId: h.workspaceId,
+    repoId: h.repoId,
   });
   const order = async (personIds: AskOrder['personIds'], minutes = 5) => {
     const askOrder = { personIds, minutes };
@@ -267,7 +268,9 @@ test('an order of strangers, doubles or programs is refused', async (t) => {
   assert.equal((await send([grace], 721)).error, 'INVALID_REQUEST');
   await assert.rejects(
     h.call(endpoints.repositories.upsert, {
-      ...{ workspaceId: h.workspaceId, remoteUrlHash: h.repo.remoteUrlHash, askOrder: null },
+      workspaceId: h.workspaceId,
+      remoteUrlHash: h.repo.remoteUrlHash,
+      askOrder: null,
     }),
     /NOT_ALLOWED/,
   );
@@ -276,10 +279,23 @@ test('an order of strangers, doubles or programs is refused', async (t) => {
 });
 
 const rowAt = (person: number, turn: number, delay: number): NotificationRow => ({
-  ...{ workspace_id: 'w', notification_id: `n${person}-${turn}`, event: 'decision' },
-  ...{ subject_id: 'u', person_id: `p${person}`, channel_id: `c${person}`, content: '{}' },
-  ...{ state: 'waiting', attempts: 0, turn_at: turn * 10, due_at: turn * 10 + delay },
-  ...{ held_by: null, failure: null, receipt: null, edit_at: null, created_at: 0, ended_at: null },
+  workspace_id: 'w',
+  notification_id: `n${person}-${turn}`,
+  event: 'decision',
+  subject_id: 'u',
+  person_id: `p${person}`,
+  channel_id: `c${person}`,
+  content: '{}',
+  state: 'waiting',
+  attempts: 0,
+  turn_at: turn * 10,
+  due_at: turn * 10 + delay,
+  held_by: null,
+  failure: null,
+  receipt: null,
+  edit_at: null,
+  created_at: 0,
+  ended_at: null,
 });
 
 test('no absence loses, doubles or delays a turn, and passing over twice changes nothing', () => {

@@ -45,7 +45,9 @@ const proved: [what: string, headers: Headers][] = [
 for (const [what, headers] of proved) {
   test(`a sender is proved when ${what}`, () => {
     assert.deepEqual(judge([...headers, ...own]), {
-      ...{ notificationId: 'ntf_1', sender: 'ada@acme.dev', messageId: '<reply@acme.dev>' },
+      notificationId: 'ntf_1',
+      sender: 'ada@acme.dev',
+      messageId: '<reply@acme.dev>',
     });
   });
 }

@@ -29,7 +29,9 @@ async function startMailer(
   await call(notificationChannels.put, put);
   return {
     ...h,
-    ...{ server, person, put },
+    server,
+    person,
+    put,
     own: async () => {
       const { channels } = await call(notificationChannels.list, { workspaceId });
       assert.ok(channels[0]);
@@ -177,9 +179,15 @@ test('a server that hangs is left, and its connection closed', async (t) => {
   server.answerWith('nothing');
   const stop = new AbortController();
   const message = {
-    ...{ id: 'ntf_1', event: 'test' as const, title: 'A job asks you', text: '“Go?”', atMs: 0 },
-    ...{ answer: null, choices: null },
-    ...{ url: 'https://hub.acme.dev/w/acme/inbox', settingsUrl: 'https://hub.acme.dev/w/acme' },
+    id: 'ntf_1',
+    event: 'test' as const,
+    title: 'A job asks you',
+    text: '“Go?”',
+    atMs: 0,
+    answer: null,
+    choices: null,
+    url: 'https://hub.acme.dev/w/acme/inbox',
+    settingsUrl: 'https://hub.acme.dev/w/acme',
   };
   const sent = sendMail(server.smtp, 'ada@acme.dev', message, stop.signal);
   await until('the server was asked', () => server.asked() === 1);

@@ -20,7 +20,10 @@ test('a question reaches a topic of ntfy once, with a link and in quotation mark
   await h.add({ secret: 'tk_4711' });
   const prompt = 'Delete it?\u202e See https://evil.example/x or www.evil.example';
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question, prompt },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
+    prompt,
   });
   await h.send();
   await h.send();
@@ -30,7 +33,10 @@ test('a question reaches a topic of ntfy once, with a link and in quotation mark
   assert.equal(message.headers.authorization, 'Bearer tk_4711');
   const page = `${h.hub.baseUrl}/w/${h.home.slug}/inbox/${uncertaintyId}`;
   assert.deepEqual(message.body, {
-    ...{ topic: 'ada-4711', title: 'A job asks you', priority: 4, click: page },
+    topic: 'ada-4711',
+    title: 'A job asks you',
+    priority: 4,
+    click: page,
     message: '“Delete it? See [link] or [link]”',
     actions: [{ action: 'view', label: 'Open', url: page, clear: true }],
   });
@@ -57,7 +63,9 @@ test('a webhook is signed by the secret that only its creation shows', async (t)
   );
   const test = { workspaceId: h.workspaceId, channelId: channel.channelId };
   assert.deepEqual(await h.ask(notificationChannels.test, test), {
-    ...{ ok: true, delivered: true, failure: null },
+    ok: true,
+    delivered: true,
+    failure: null,
   });
   const [message] = h.receiver.messages;
   const { 'webhook-id': id, 'webhook-timestamp': at } = message?.headers ?? {};
@@ -76,7 +84,10 @@ test('chats get a message that mentions and links nothing of the question', asyn
   }
   const prompt = 'Is <!channel> or *@everyone* [right](javascript:x)?';
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question, prompt },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
+    prompt,
   });
   await h.send();
   const url = `${h.hub.baseUrl}/w/${h.home.slug}/inbox/${uncertaintyId}`;
@@ -96,7 +107,8 @@ test('chats get a message that mentions and links nothing of the question', asyn
   const teams = bodies.get('/teams') as { attachments: { content: unknown }[] };
   assert.deepEqual(teams.attachments[0]?.content, {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-    ...{ type: 'AdaptiveCard', version: '1.4' },
+    type: 'AdaptiveCard',
+    version: '1.4',
     body: [
       { type: 'TextBlock', text: title, weight: 'Bolder', wrap: true },
       { type: 'TextBlock', text: escaped, wrap: true },
@@ -116,7 +128,10 @@ test('the person who enqueued a job hears that it ended, and no one else does', 
   await h.claim();
   await h.complete(others.jobId);
   const { jobId } = await h.ask(endpoints.jobs.enqueue, {
-    ...{ workspaceId: h.workspaceId, repoId: h.repoId, kind: 'work', prompt: 'A secret plan.' },
+    workspaceId: h.workspaceId,
+    repoId: h.repoId,
+    kind: 'work',
+    prompt: 'A secret plan.',
   });
   await h.claim();
   await h.complete(jobId, { outcome: 'failed', outcomeReason: 'It broke.' });
@@ -129,13 +144,11 @@ test('an answer that comes first is not followed by a message', async (t) => {
   const h = await startOutbox(t);
   await h.add();
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{
-      workspaceId: h.workspaceId,
-      runId: h.runId,
-      confidence: 0.2,
-      kind: 'choice',
-      prompt: 'Go?',
-    },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    confidence: 0.2,
+    kind: 'choice',
+    prompt: 'Go?',
   });
   await h.answer(uncertaintyId);
   await h.send();
@@ -149,7 +162,9 @@ test('a receiver that is busy is tried again when it wants, with the same id', a
   await h.add({ kind: 'webhook', url: `${h.receiver.url}/hook` });
   h.receiver.answerWith({ status: 429, headers: { 'retry-after': '120' } }, { status: 500 });
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   await h.send();
   assert.equal((await h.own())[0]?.failure, 'The receiver answered 429.');
@@ -173,7 +188,9 @@ test('a receiver that is gone stops its channel until it is saved again', async 
   h.receiver.answerWith({ status: 410 });
   const raise = () =>
     h.call(endpoints.uncertainties.createWithAutoPromotion, {
-      ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+      workspaceId: h.workspaceId,
+      runId: h.runId,
+      ...question,
     });
   const { uncertaintyId } = await raise();
   await h.send();
@@ -212,7 +229,9 @@ test('who has left the workspace hears of nothing', async (t) => {
   const h = await startOutbox(t);
   await h.add();
   await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   await h.hub.database.write(null, (tx) => deleteMembership(tx, h.workspaceId, h.person.personId));
   await h.send();
@@ -223,7 +242,9 @@ test('a message that another hub took and never sent is sent after a minute', as
   const h = await startOutbox(t);
   await h.add();
   await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   const { database } = h.hub;
   const none = { channelIds: [], workspaceIds: [] };
@@ -245,7 +266,9 @@ test('a receiver that hangs up is tried again, and delays no other', async (t) =
   await h.add({ url: `${h.receiver.url}/two`, name: 'Second' });
   h.receiver.answerWith('hang up');
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   await h.send();
   assert.equal(h.receiver.messages.length, 2);
@@ -264,19 +287,31 @@ test('a receiver for which much waits delays no other', async (t) => {
   await h.hub.database.write(h.workspaceId, async (tx) => {
     for (let at = 0; at < 600; at++) {
       await addNotification(tx, {
-        ...{ workspace_id: h.workspaceId, notification_id: h.hub.deps.ids('notification') },
-        ...{ event: 'decision', subject_id: `unc_${at}`, person_id, channel_id },
-        ...{
-          content: JSON.stringify(goContent),
-        },
-        ...{ state: 'waiting', attempts: 0, turn_at: tx.nowMs, due_at: tx.nowMs, held_by: null },
-        ...{ failure: null, receipt: null, edit_at: null, created_at: tx.nowMs, ended_at: null },
+        workspace_id: h.workspaceId,
+        notification_id: h.hub.deps.ids('notification'),
+        event: 'decision',
+        subject_id: `unc_${at}`,
+        person_id,
+        channel_id,
+        content: JSON.stringify(goContent),
+        state: 'waiting',
+        attempts: 0,
+        turn_at: tx.nowMs,
+        due_at: tx.nowMs,
+        held_by: null,
+        failure: null,
+        receipt: null,
+        edit_at: null,
+        created_at: tx.nowMs,
+        ended_at: null,
       });
     }
   });
   h.clock.advance(1);
   await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   h.receiver.answerWith('nothing');
   const first = await h.sender.sendDue();
@@ -299,7 +334,9 @@ test('an address that was sealed with another key stops its channel, which can b
   );
   await h.hub.database.write(h.workspaceId, (tx) => putChannel(tx, { ...row, sealed_target }));
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   await h.send();
   assert.equal((await h.told(uncertaintyId))[0]?.state, 'failed');

@@ -25,7 +25,9 @@ test('a person reads what was sent by a channel, and sends what failed again wit
     [second, 'sent', '“Paint it.”: “And now?”', first, 'failed', 'The receiver answered 400.'],
   );
   assert.deepEqual(await sendAgain(failed?.notificationId), {
-    ...{ ok: true, delivered: true, failure: null },
+    ok: true,
+    delivered: true,
+    failure: null,
   });
   assert.deepEqual(
     h.receiver.messages.map(({ body }) => body.message),
@@ -41,7 +43,9 @@ test('the id of a webhook stays when its message is sent again', async (t) => {
   const h = await startOutbox(t);
   const { channel } = await h.add({ kind: 'webhook', url: `${h.receiver.url}/hook` });
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   await h.send();
   const ref = { workspaceId: h.workspaceId, channelId: channel.channelId };

@@ -27,11 +27,21 @@ async function addMember({ deps, database }: Hub, workspace_id: string): Promise
     await insertPerson(tx, { ...person, created_at });
     await insertMembership(tx, { workspace_id, person_id, role: 'member', created_at });
     await putChannel(tx, {
-      ...{ workspace_id, channel_id: deps.ids('notificationChannel'), person_id, created_at },
-      ...{ kind: 'mail', name: 'Mail', host: person.email, sealed_target: null, shows_text: 1 },
-      ...{ events: '["decision"]', questions: 'all', after_minutes: 0 },
+      workspace_id,
+      channel_id: deps.ids('notificationChannel'),
+      person_id,
+      created_at,
+      kind: 'mail',
+      name: 'Mail',
+      host: person.email,
+      sealed_target: null,
+      shows_text: 1,
+      events: '["decision"]',
+      questions: 'all',
+      after_minutes: 0,
       slack_user: null,
-      ...{ failure: null, stopped_at: null },
+      failure: null,
+      stopped_at: null,
     });
   });
 }

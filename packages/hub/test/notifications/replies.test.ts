@@ -30,7 +30,9 @@ function startWorld(t: TestContext) {
 
 const MEGABYTE = 1_048_576;
 const asked = {
-  ...{ prompt: 'Which colour?', kind: 'choice' as const, recommendedValue: 'g' },
+  prompt: 'Which colour?',
+  kind: 'choice' as const,
+  recommendedValue: 'g',
   options: [{ value: 'blue' }, { value: 'g', label: 'Green' }],
 };
 

@@ -42,7 +42,9 @@ test('what waits for quiet hours is sent when the person ends them', async (t) =
   await h.add();
   await h.ask(notifications.setQuietHours, { quietHours: quietAt(h.clock.nowMs()) });
   const { uncertaintyId } = await h.call(endpoints.uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId: h.workspaceId, runId: h.runId, ...question },
+    workspaceId: h.workspaceId,
+    runId: h.runId,
+    ...question,
   });
   const tryToSend = async () => {
     await h.send();

@@ -120,7 +120,8 @@ test('a page that shows the question before the turn of its person does not take
     ({ name }) => name === 'Grace Hopper',
   );
   await h.ask(endpoints.repositories.upsert, {
-    ...{ workspaceId, remoteUrlHash: repo.remoteUrlHash },
+    workspaceId,
+    remoteUrlHash: repo.remoteUrlHash,
     askOrder: { personIds: [String(grace?.personId), null], minutes: 5 },
   });
   const uncertaintyId = await h.raise();

@@ -92,15 +92,25 @@ async function startPush(t: TestContext, allowPrivateHosts: 'all' | string[] = '
   const { workspaceId } = h;
   const url = `${service.url}/push/4711`;
   const put = {
-    ...{ workspaceId, kind: 'push' as const, name: 'Firefox on Android', url, keys: browser.keys },
-    ...{ events: ['decision' as const], showsText: true },
+    workspaceId,
+    kind: 'push' as const,
+    name: 'Firefox on Android',
+    url,
+    keys: browser.keys,
+    events: ['decision' as const],
+    showsText: true,
   };
   const { call } = person;
   const add = (draft: Partial<RequestOf<typeof notificationChannels.put>> = {}) =>
     call(notificationChannels.put, { ...put, ...draft });
   return {
     ...h,
-    ...{ service, person, browser, call, add, put },
+    service,
+    person,
+    browser,
+    call,
+    add,
+    put,
     list: () => call(notificationChannels.list, { workspaceId }),
     told: async (uncertaintyId: string) =>
       (await call(notifications.list, { workspaceId, uncertaintyId })).notifications,
@@ -112,7 +122,8 @@ async function startPush(t: TestContext, allowPrivateHosts: 'all' | string[] = '
 
 const port = {
   kind: 'choice' as const,
-  ...{ prompt: 'Which port?', recommendedValue: '9443' },
+  prompt: 'Which port?',
+  recommendedValue: '9443',
   options: [{ value: '8080' }, { value: '9443', label: 'The secure one' }],
 };
 
@@ -160,7 +171,10 @@ test('a question reaches a browser encrypted, signed, and with the recommended a
   const { tag, ...shown } = notification as Record<string, unknown>;
   assert.match(String(tag), /^ntf_/);
   assert.deepEqual(shown, {
-    ...{ title: 'A job asks you', body: '“Which port?”', navigate, lang: 'en' },
+    title: 'A job asks you',
+    body: '“Which port?”',
+    navigate,
+    lang: 'en',
     actions: [
       { action: 'answer', title: 'Choose “The secure one”', navigate: `${navigate}#answer` },
       { action: 'open', title: 'Open', navigate },
@@ -305,7 +319,8 @@ test('invalid keys are refused, and nothing is stored', async (t) => {
   ];
   for (const draft of drafts) {
     const answer = await h.person.send(consolePathOf(notificationChannels.put), {
-      ...{ ...h.put, ...draft },
+      ...h.put,
+      ...draft,
     });
     assert.equal(answer.body.error, 'INVALID_REQUEST', JSON.stringify(draft));
   }

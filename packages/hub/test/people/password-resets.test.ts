@@ -155,7 +155,8 @@ test('sessions and tokens of the person end, and those of others do not', async 
   assert.equal((await admin.call(session.get, {})).person?.personId, personIds.admin);
 
   const log = (await listAudit(hub, workspaceId)).map(({ action, actor, data }) => ({
-    ...{ action, actor },
+    action,
+    actor,
     data: JSON.parse(data) as Record<string, unknown>,
   }));
   const made = log.find(({ action }) => action === 'password-reset.create');

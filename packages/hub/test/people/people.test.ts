@@ -27,7 +27,11 @@ test('a person signs in with any spelling of their address, and out again', asyn
   const browser = hub.visitor();
   const workspaceRefusal = 'Sign in to create a workspace.';
   const signedOut = {
-    ...{ ok: true, person: null, workspaces: [], workspaceRefusal, firstOwnerPending: false },
+    ok: true,
+    person: null,
+    workspaces: [],
+    workspaceRefusal,
+    firstOwnerPending: false,
   };
   assert.deepEqual(await browser.call(session.get, {}), signedOut);
   const state = await browser.call(session.signIn, {

@@ -20,7 +20,8 @@ async function setupHubs(t: TestContext) {
   const fail = (error: unknown) => assert.fail(String(error));
   const receiver = createHintReceiver([handler], () => true, fail);
   const sender = new HintSender({
-    ...{ hubId: 'hub_a', hasOthers: () => true },
+    hubId: 'hub_a',
+    hasOthers: () => true,
     send: async (payloads) => {
       for (const payload of payloads) receiver.receive(unpackHints(payload));
     },

@@ -119,7 +119,10 @@ test('a refused lane costs no look at all lanes, and a claim one statement for a
   assert.equal(heads.length, LANES_MAX);
   const claimed = await hub.database.write(workspaceId, (tx) =>
     hub.deps.queue.claim(counting(tx), workspaceId, laneIds, () => ({
-      ...{ agentId: h.agentId, leaseMs: 60_000, claimKey: null, jobTokenHash: 'none' },
+      agentId: h.agentId,
+      leaseMs: 60_000,
+      claimKey: null,
+      jobTokenHash: 'none',
     })),
   );
   assert.equal(claimed?.status, 'running');

@@ -23,7 +23,9 @@ async function setup(t: TestContext) {
   const h = await startQueueWorld(t);
   const { workspaceId, agentId } = h;
   const bodyOf = (jobId: string, { place = examplePlace, ...more }: SaveBody): Body => ({
-    ...{ workspaceId, jobId, text: 'Return the version.' },
+    workspaceId,
+    jobId,
+    text: 'Return the version.',
     ...(place === null ? {} : { place }),
     ...more,
   });
@@ -39,7 +41,10 @@ async function setup(t: TestContext) {
     return jobId;
   };
   return {
-    ...{ ...h, save, list, end },
+    ...h,
+    save,
+    list,
+    end,
     async reviewedJob() {
       const { jobId } = await h.enqueue();
       await end();
@@ -53,8 +58,14 @@ async function setup(t: TestContext) {
     },
     answer: (jobId: string, number: number, more: object = {}) =>
       h.call(reviewComments.answer, {
-        ...{ workspaceId, jobId, agentId, claimGeneration: 1, number },
-        ...{ word: 'changed', note: 'It does.', ...more },
+        workspaceId,
+        jobId,
+        agentId,
+        claimGeneration: 1,
+        number,
+        word: 'changed',
+        note: 'It does.',
+        ...more,
       }),
   };
 }
@@ -234,7 +245,8 @@ test('a place within the hunks of the patch has the text of the patch', async (t
   const { jobId } = await h.enqueue();
   const { claimGeneration = 0 } = await h.claim();
   const uploadId = await upload(h, PATCH, {
-    ...{ fileName: 'job.patch', contentType: 'text/x-diff' },
+    fileName: 'job.patch',
+    contentType: 'text/x-diff',
     job: { jobId, agentId, claimGeneration },
   });
   await h.complete(jobId, { evidence: { ...reviewed, patch: { uploadId, sizeBytes: 80 } } });
@@ -303,10 +315,16 @@ test('answers and fates are those of the agent that holds the round', async (t) 
   assert.deepEqual([comment.answer?.word, comment.fate], ['changed', null]);
 
   await h.call(reviewComments.resolve, {
-    ...{ workspaceId, commentId: two.commentId, isResolved: true },
+    workspaceId,
+    commentId: two.commentId,
+    isResolved: true,
   });
   const fate = (number: number): CommentFate => ({
-    ...{ number, state: 'untouched', path: examplePlace.path, startLine: 4, endLine: 5 },
+    number,
+    state: 'untouched',
+    path: examplePlace.path,
+    startLine: 4,
+    endLine: 5,
   });
   const completion = { ...held, outcome: 'done' as const, evidence: reviewed };
   const fates = { ...completion, commentFates: [fate(1), fate(2), fate(3), fate(9)] };
@@ -316,7 +334,9 @@ test('answers and fates are those of the agent that holds the round', async (t) 
   const [first, second, third] = await h.list(jobId);
   const { number: _, ...place } = fate(1);
   assert.deepEqual(first?.fate, {
-    ...{ ...place, jobId: round.jobId, commitSha: reviewed.commitSha },
+    ...place,
+    jobId: round.jobId,
+    commitSha: reviewed.commitSha,
   });
   assert.deepEqual(first?.answer?.word, 'changed', 'the word of the tool stays beside it');
   assert.equal(second?.fate, null, 'it was resolved');

@@ -87,7 +87,10 @@ test('an overview lists the packs of the run, newest first', async (t) => {
   const h = await setup(t);
   const { workspaceId, runId } = h;
   await h.call(endpoints.contextItems.upsert, {
-    ...{ workspaceId, kind: 'note' as const, title: 'Rounding', text: 'Round half to even.' },
+    workspaceId,
+    kind: 'note' as const,
+    title: 'Rounding',
+    text: 'Round half to even.',
     pinned: true,
   });
   const first = await h.call(contextPacks.buildRunV1, { workspaceId, runId });
@@ -110,7 +113,10 @@ test('a graph has the jobs of the run with their parents and dependencies', asyn
   const after = await h.enqueue({ dependsOn: [parent], prompt: 'Then this.' });
   await h.call(jobs.claimNext, { workspaceId, agentId });
   const { result } = await h.call(jobs.complete, {
-    ...{ workspaceId, jobId: parent, agentId, outcome: 'done' as const },
+    workspaceId,
+    jobId: parent,
+    agentId,
+    outcome: 'done' as const,
     children: [{ kind: 'pr_review', prompt: 'Review it.', runId: h.runId }],
   });
   const [child = ''] = result.spawnedJobIds ?? [];

@@ -18,7 +18,9 @@ const body = [
 ].join('&');
 
 const slack = {
-  ...{ botToken: 'xoxb-1', appToken: null, signingSecrets: [secret] },
+  botToken: 'xoxb-1',
+  appToken: null,
+  signingSecrets: [secret],
   apiUrl: 'http://127.0.0.1:9/api/',
 };
 

@@ -144,14 +144,25 @@ test('mail is encrypted, except to a server on this machine', () => {
   const smtpOf = (url: string) => readConfig({ ...mail, SVC_SMTP_URL: url }).smtp;
   const from = mail.SVC_MAIL_FROM;
   assert.deepEqual(smtpOf('smtps://ada%40acme.dev:p%2F1@mail.acme.dev'), {
-    ...{ host: 'mail.acme.dev', port: 465, tls: 'tls', from },
+    host: 'mail.acme.dev',
+    port: 465,
+    tls: 'tls',
+    from,
     auth: { user: 'ada@acme.dev', pass: 'p/1' },
   });
   assert.deepEqual(smtpOf('smtp://mail.acme.dev:2525'), {
-    ...{ host: 'mail.acme.dev', port: 2525, tls: 'starttls', from, auth: null },
+    host: 'mail.acme.dev',
+    port: 2525,
+    tls: 'starttls',
+    from,
+    auth: null,
   });
   assert.deepEqual(smtpOf('smtp://[::1]/'), {
-    ...{ host: '::1', port: 587, tls: 'none', from, auth: null },
+    host: '::1',
+    port: 587,
+    tls: 'none',
+    from,
+    auth: null,
   });
 });
 
@@ -159,11 +170,19 @@ test('the mailbox of replies has a server, an account, a folder and the name tha
   const mailboxOf = (url: string) => readConfig({ ...replies, SVC_IMAP_URL: url }).replyMailbox;
   const authServId = 'mx.acme.dev';
   assert.deepEqual(mailboxOf(replies.SVC_IMAP_URL), {
-    ...{ host: 'mail.acme.dev', port: 993, tls: 'tls', mailbox: 'INBOX', authServId },
+    host: 'mail.acme.dev',
+    port: 993,
+    tls: 'tls',
+    mailbox: 'INBOX',
+    authServId,
     auth: { user: 'hub', pass: 'p/1' },
   });
   assert.deepEqual(mailboxOf('imap://hub:1@[::1]:1143/Replies%20here'), {
-    ...{ host: '::1', port: 1_143, tls: 'none', mailbox: 'Replies here', authServId },
+    host: '::1',
+    port: 1_143,
+    tls: 'none',
+    mailbox: 'Replies here',
+    authServId,
     auth: { user: 'hub', pass: '1' },
   });
   assert.throws(
@@ -243,12 +262,16 @@ test('an app of Slack has Socket Mode or a signing secret, and may be of GovSlac
   const gov = { ...slackBot, SVC_SLACK_API_URL: 'https://slack-gov.com/api' };
   const { slack: signed } = readConfig({ ...gov, SVC_SLACK_SIGNING_SECRET: 'old,new' });
   assert.deepEqual(signed, {
-    ...{ botToken: 'xoxb-1', appToken: null, signingSecrets: ['old', 'new'] },
+    botToken: 'xoxb-1',
+    appToken: null,
+    signingSecrets: ['old', 'new'],
     apiUrl: 'https://slack-gov.com/api/',
   });
   const { slack: connected } = readConfig(slack);
   assert.deepEqual(connected, {
-    ...{ botToken: 'xoxb-1', appToken: 'xapp-1', signingSecrets: [] },
+    botToken: 'xoxb-1',
+    appToken: 'xapp-1',
+    signingSecrets: [],
     apiUrl: 'https://slack.com/api/',
   });
 });

@@ -38,8 +38,10 @@ test('a start loads no compiler of schemas, no HTTP client, no MCP and no Slack'
     ['--input-type=module', '--eval', script],
     {
       env: {
-        ...{ PATH: process.env.PATH, SVC_DATA_DIR: dataDir, SVC_PORT: '0' },
-        ...{ SVC_LOG_LEVEL: 'silent' },
+        PATH: process.env.PATH,
+        SVC_DATA_DIR: dataDir,
+        SVC_PORT: '0',
+        SVC_LOG_LEVEL: 'silent',
         HUB_INDEX: new URL('../../src/index.ts', import.meta.url).href,
       },
     },

@@ -195,7 +195,9 @@ async function plantComment(
   const { comment } = await harness.call(
     reviewComments.save,
     {
-      ...{ workspaceId, jobId, text: CANARY },
+      workspaceId,
+      jobId,
+      text: CANARY,
       place: { path: CANARY, side: 'result', startLine: 1, endLine: 1, lines: CANARY },
     },
     token,
@@ -226,9 +228,18 @@ async function plantDecision(
   const { uncertaintyId, decisionRequestId } = await call(
     uncertainties.createWithAutoPromotion,
     {
-      ...{ workspaceId, runId, jobId, kind: 'choice', confidence: 0 },
-      ...{ prompt: CANARY, context: CANARY, impact: CANARY, reversibility: CANARY },
-      ...{ assumedValue: CANARY, assumedReasoning: CANARY, recommendedValue: CANARY },
+      workspaceId,
+      runId,
+      jobId,
+      kind: 'choice',
+      confidence: 0,
+      prompt: CANARY,
+      context: CANARY,
+      impact: CANARY,
+      reversibility: CANARY,
+      assumedValue: CANARY,
+      assumedReasoning: CANARY,
+      recommendedValue: CANARY,
       options: [{ value: CANARY, label: CANARY, description: CANARY }],
     },
     token,

@@ -52,7 +52,8 @@ export async function connectAssistant(
   await client.connect(transport);
   t.after(() => client.close());
   return {
-    ...{ client, opened },
+    client,
+    opened,
     async call(name, input = {}) {
       const result = await client.callTool({ name, arguments: { ...input } });
       return replyOf(result);

@@ -61,7 +61,11 @@ export async function startCloudAiWorld(
       harness.call(cloudAiJobs.claimNext, { workspaceId, agentId, ...body }),
     complete: (cloudAiJobId: string, body: Partial<RequestOf<typeof cloudAiJobs.complete>> = {}) =>
       harness.call(cloudAiJobs.complete, {
-        ...{ workspaceId, cloudAiJobId, agentId, outcome: 'done', result: { text: 'Yes.' } },
+        workspaceId,
+        cloudAiJobId,
+        agentId,
+        outcome: 'done',
+        result: { text: 'Yes.' },
         ...body,
       }),
     async get(cloudAiJobId: string) {

@@ -59,7 +59,9 @@ export async function signInFirstOwner({ hub, home }: HomeWorld): Promise<Consol
     }),
   );
   return {
-    ...{ personId, workspaceSlug, send },
+    personId,
+    workspaceSlug,
+    send,
     async call(row, call) {
       const answer = await send(consolePathOf(row), call);
       assert.equal(answer.body.ok, true, answer.text);

@@ -65,7 +65,9 @@ export async function setupCalls(t: TestContext) {
   const { baseUrl } = world.hub;
   const send = (endpoint: Endpoint, request: Omit<Exchange, 'path'>) =>
     exchange(baseUrl, {
-      ...{ path: endpoint.path, token: world.home.token, ...request },
+      path: endpoint.path,
+      token: world.home.token,
+      ...request,
       headers: { ...proofOf(endpoint, request.body, world.clock.nowMs()), ...request.headers },
     });
   return { world, send, baseUrl, calls: await listBoundCalls(baseUrl) };

@@ -14,8 +14,14 @@ export async function addEvent(
 ): Promise<string> {
   const deps = { ...hub.deps, integrationWorkspaces: 'all' as const };
   const { eventId } = await ingestEvent(deps, developmentPrincipal(), {
-    ...{ workspaceId, idempotencyKey: `ledger-${++drawn}`, source: text, type: 'noted' },
-    ...{ title: text, content: text, actor: text, data: { text } },
+    workspaceId,
+    idempotencyKey: `ledger-${++drawn}`,
+    source: text,
+    type: 'noted',
+    title: text,
+    content: text,
+    actor: text,
+    data: { text },
   });
   return eventId;
 }
@@ -31,11 +37,24 @@ export async function addTriggerRow(
   const triggerId = deps.ids('trigger');
   await database.write(null, async (tx) =>
     insertRow(tx, 'triggers', {
-      ...{ workspace_id: workspaceId, trigger_id: triggerId, name, type: 'event', enabled },
-      ...{ match: JSON.stringify({ type: 'never' }), cron: null, time_zone: null },
-      ...{ repo_id: repoId, run_ref_template: name, title_template: name, prompt_template: name },
-      ...{ priority: 0, hourly_cap: exampleTrigger.hourlyCap, next_fire_at: null },
-      ...{ created_by: 'test', created_at: tx.nowMs, updated_at: tx.nowMs },
+      workspace_id: workspaceId,
+      trigger_id: triggerId,
+      name,
+      type: 'event',
+      enabled,
+      match: JSON.stringify({ type: 'never' }),
+      cron: null,
+      time_zone: null,
+      repo_id: repoId,
+      run_ref_template: name,
+      title_template: name,
+      prompt_template: name,
+      priority: 0,
+      hourly_cap: exampleTrigger.hourlyCap,
+      next_fire_at: null,
+      created_by: 'test',
+      created_at: tx.nowMs,
+      updated_at: tx.nowMs,
     }),
   );
   return triggerId;

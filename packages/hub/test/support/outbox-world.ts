@@ -18,12 +18,19 @@ import { startReceiver } from './message-receiver.ts';
 const { notificationChannels, notifications } = consoleEndpoints;
 export const MINUTE_MS = 60_000;
 export const goContent = {
-  ...{ jobTitle: null, question: 'Go?', recommended: null, outcome: null },
-  ...{ isApproval: false, deadlineAtMs: null, isOfSession: false, isLowRisk: false },
+  jobTitle: null,
+  question: 'Go?',
+  recommended: null,
+  outcome: null,
+  isApproval: false,
+  deadlineAtMs: null,
+  isOfSession: false,
+  isLowRisk: false,
 };
 export const question = { confidence: 0.2, kind: 'choice', prompt: 'Go?' } as const;
 export const everything = {
-  ...{ name: 'Phone', showsText: true },
+  name: 'Phone',
+  showsText: true,
   events: ['decision', 'job_ended'] as NotificationChannel['events'],
 };
 
@@ -36,7 +43,11 @@ export async function startOutbox(t: TestContext, allowPrivateHosts: 'all' | str
   const ask = person.call;
   const add = (draft: Partial<RequestOf<typeof notificationChannels.put>> = {}) =>
     ask(notificationChannels.put, {
-      ...{ workspaceId, kind: 'ntfy', url: `${receiver.url}/ada-4711`, ...everything, ...draft },
+      workspaceId,
+      kind: 'ntfy',
+      url: `${receiver.url}/ada-4711`,
+      ...everything,
+      ...draft,
     });
   const own = async () => (await ask(notificationChannels.list, { workspaceId })).channels;
   const told = async (uncertaintyId: string) =>
@@ -64,7 +75,10 @@ export async function startAskingJob(t: TestContext) {
   const ada = await h.add({ url: `${h.receiver.url}/ada` });
   const { workspaceId, repoId } = h;
   await h.ask(endpoints.jobs.enqueue, {
-    ...{ workspaceId, repoId, kind: 'work', prompt: 'Paint it.' },
+    workspaceId,
+    repoId,
+    kind: 'work',
+    prompt: 'Paint it.',
   });
   const claimed = await h.claim({ leaseMs: 60 * MINUTE_MS });
   const raise = async (more: object = {}) => {

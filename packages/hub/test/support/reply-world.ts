@@ -20,15 +20,20 @@ export async function startMailServers(t: TestContext, dovecot: Dovecot) {
   const incoming = await startSmtpReceiver(t);
   const { user, password: pass } = dovecot;
   const replyMailbox: ReplyMailbox = {
-    ...{ host: 'localhost', port: dovecot.tlsPort, tls: 'tls', auth: { user, pass } },
-    ...{ mailbox: 'INBOX', authServId: 'mx.acme.dev' },
+    host: 'localhost',
+    port: dovecot.tlsPort,
+    tls: 'tls',
+    auth: { user, pass },
+    mailbox: 'INBOX',
+    authServId: 'mx.acme.dev',
   };
   const { host, port } = incoming.smtp;
   const transport = createTransport({ host, port, secure: false, ignoreTLS: true });
   t.after(() => transport.close());
   return {
     config: { smtp: outgoing.smtp, replyMailbox },
-    ...{ outgoing, dovecot },
+    outgoing,
+    dovecot,
     /** Sends a mail as a person's program does. The server adds what it found to its top. */
     async mailIn(mail: SendMailOptions, results = PASSES): Promise<string> {
       await transport.sendMail({ from: 'Ada <ada@acme.dev>', to: 'signalbox@acme.dev', ...mail });
@@ -53,7 +58,9 @@ export async function startReplyWorld(t: TestContext, dovecot: Dovecot) {
   };
   const put = (more: object = {}) =>
     person.call(consoleEndpoints.notificationChannels.put, {
-      ...{ ...channel, showsText: true, ...more },
+      ...channel,
+      showsText: true,
+      ...more,
     });
   const { channel: own } = await put();
   const { mails } = servers.outgoing;
@@ -64,7 +71,11 @@ export async function startReplyWorld(t: TestContext, dovecot: Dovecot) {
     return mail;
   };
   return {
-    ...{ ...h, ...servers, person, put, channelId: own.channelId },
+    ...h,
+    ...servers,
+    person,
+    put,
+    channelId: own.channelId,
     /** Another member, with an account of the same domain. */
     addMember: async (name: string) => {
       const { deps, database } = hub;
@@ -85,7 +96,9 @@ export async function startReplyWorld(t: TestContext, dovecot: Dovecot) {
       const quote = ours.trimEnd().replaceAll(/^/gm, '> ');
       return await servers.mailIn(
         {
-          ...{ inReplyTo: messageId, references: messageId, subject: 'Re: A job asks you' },
+          inReplyTo: messageId,
+          references: messageId,
+          subject: 'Re: A job asks you',
           text: `${text}\n\nOn Tue, 3 Nov 2026, Signalbox <signalbox@acme.dev> wrote:\n${quote}\n`,
           ...more,
         },

@@ -6,7 +6,10 @@ const { jobs, reviewComments } = endpoints;
 
 export const reviewed = { commitSha: 'b'.repeat(40), baseSha: 'a'.repeat(40) };
 export const examplePlace: NonNullable<RequestOf<typeof reviewComments.save>['place']> = {
-  ...{ path: 'src/health.ts', side: 'result', startLine: 4, endLine: 5 },
+  path: 'src/health.ts',
+  side: 'result',
+  startLine: 4,
+  endLine: 5,
   lines: 'export function health() {\n  return true;',
 };
 
@@ -49,8 +52,10 @@ export async function approveResult(world: World): Promise<string> {
 
 export async function addDraft(world: World, jobId?: string): Promise<string> {
   const { comment } = await world.call(reviewComments.save, {
-    ...{ workspaceId: world.home.workspaceId, jobId: jobId ?? (await finishWithCommit(world)) },
-    ...{ place: examplePlace, text: 'Return the version, too.' },
+    workspaceId: world.home.workspaceId,
+    jobId: jobId ?? (await finishWithCommit(world)),
+    place: examplePlace,
+    text: 'Return the version, too.',
   });
   return comment.commentId;
 }

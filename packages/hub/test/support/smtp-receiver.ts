@@ -14,7 +14,9 @@ export async function startSmtpReceiver(t: TestContext, options: SMTPServerOptio
   const answers: SmtpAnswer[] = [];
   let asked = 0;
   const server = new SMTPServer({
-    ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true },
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
     ...options,
     onRcptTo(_address, _session, reply) {
       asked += 1;
@@ -41,11 +43,15 @@ export async function startSmtpReceiver(t: TestContext, options: SMTPServerOptio
     server.close();
   });
   const smtp: SmtpServer = {
-    ...{ host: '127.0.0.1', port: (listening.address() as AddressInfo).port },
-    ...{ tls: 'none', auth: null, from: 'signalbox@acme.dev' },
+    host: '127.0.0.1',
+    port: (listening.address() as AddressInfo).port,
+    tls: 'none',
+    auth: null,
+    from: 'signalbox@acme.dev',
   };
   return {
-    ...{ smtp, mails },
+    smtp,
+    mails,
     /** How many recipients it was asked about. */
     asked: () => asked,
     connections: () => server.connections.size,

@@ -87,7 +87,13 @@ export async function startTestHub(
   const { address } = await hub.listen();
   const { database, deps } = hub;
   return {
-    ...{ hub, address, clock, dataDir, database, deps, passwords },
+    hub,
+    address,
+    clock,
+    dataDir,
+    database,
+    deps,
+    passwords,
     visitor: () => new Visitor(address),
   };
 }

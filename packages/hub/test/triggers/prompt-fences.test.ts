@@ -63,7 +63,8 @@ test('text of strangers is in the prompt of a triggered job only within a fence'
   await world.addTrigger({ match: {}, promptTemplate: 'Plan {{event.title}}:\n{{event.content}}' });
   const { triggered } = await world.ingest({ title: ATTACK, content: ATTACK });
   const { job } = await world.call(endpoints.jobs.get, {
-    ...{ workspaceId, jobId: triggered[0]?.jobId ?? '' },
+    workspaceId,
+    jobId: triggered[0]?.jobId ?? '',
   });
   const { prompt } = job;
   assert.doesNotMatch(prompt, /[\u{e0000}-\u{e007f}]/u);

@@ -145,7 +145,9 @@ test('every pattern takes at most linear time', () => {
 test('the patterns of all triggers share a budget for one event', () => {
   const costly = '(?i)(?:\\pL{1,40}){4}z|$';
   const where = Array.from({ length: 20 }, () => ({
-    ...{ path: 'content', op: 'matches' as const, value: costly },
+    path: 'content',
+    op: 'matches' as const,
+    value: costly,
   }));
   checkMatch({ where });
   const long = { ...view, content: 'a'.repeat(MATCHED_CHARS_MAX) };

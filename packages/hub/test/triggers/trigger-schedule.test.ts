@@ -162,11 +162,16 @@ test('a schedule that is disabled or changed meanwhile does not fire its old slo
   const moved = await world.addTrigger(daily);
   await world.atConsole(triggerSettings.disable, { workspaceId, triggerId: off.triggerId });
   const { trigger } = await world.atConsole(triggerSettings.update, {
-    ...{ workspaceId, triggerId: moved.triggerId, cron: '0 11 * * *', timeZone: 'Europe/Berlin' },
+    workspaceId,
+    triggerId: moved.triggerId,
+    cron: '0 11 * * *',
+    timeZone: 'Europe/Berlin',
   });
   assert.equal(trigger.nextFireAt, '2026-11-02T10:00:00.000Z');
   await world.atConsole(triggerSettings.update, {
-    ...{ workspaceId, triggerId: moved.triggerId, cron: '30 11 * * *' },
+    workspaceId,
+    triggerId: moved.triggerId,
+    cron: '30 11 * * *',
   });
   world.clock.advance(HOUR_MS);
   assert.deepEqual(await runSchedule(world), { due: 0, fired: 0 });

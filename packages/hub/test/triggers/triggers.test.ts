@@ -60,8 +60,11 @@ test('events with one reference share a run and get a job each', async (t) => {
   const { workspaceId, repoId } = world.home;
   await world.addTrigger({ titleTemplate: '{{event.title}}' });
   const known = await world.call(runs.upsertV1, {
-    ...{ workspaceId, repoId, runRef: 'issue-7' },
-    ...{ status: 'in_progress', title: 'As it was' },
+    workspaceId,
+    repoId,
+    runRef: 'issue-7',
+    status: 'in_progress',
+    title: 'As it was',
   });
   const first = await world.ingest({ data: { number: 7 } });
   const second = await world.ingest({ data: { number: 7 }, title: 'New words' });
@@ -132,13 +135,16 @@ test('a test says what a trigger would do with an event, and changes nothing', a
     (await world.call(integrationEvents.testTrigger, { workspaceId, eventId, triggerId })).test;
   const would = await ask(fits.triggerId);
   assert.partialDeepStrictEqual(would, {
-    ...{ failed: null, refused: null },
+    failed: null,
+    refused: null,
     job: { repoId, priority: 3, runRef: 'issue-9', runTitle: 'Issues' },
   });
   assert.match(would.job?.prompt ?? '', /Untrusted text .*health check/s);
   assert.deepEqual(await ask(other.triggerId), { failed: 'type', refused: null, job: null });
   assert.deepEqual(await ask(empty.triggerId), {
-    ...{ failed: null, refused: 'prompt_empty', job: null },
+    failed: null,
+    refused: 'prompt_empty',
+    job: null,
   });
   for (const table of ['jobs', 'runs', 'trigger_firings'] as const) {
     assert.equal(await countRows(world, table), 0, table);
@@ -180,8 +186,11 @@ test('a replay matches the current triggers and starts nothing twice', async (t)
   for (const { replay, firings } of replays) {
     const [again, added] = firings;
     assert.partialDeepStrictEqual(again, {
-      ...{ triggerId: first.triggerId, replay, outcome: 'already_started' },
-      ...{ runId: triggered[0]?.runId, jobId: triggered[0]?.jobId },
+      triggerId: first.triggerId,
+      replay,
+      outcome: 'already_started',
+      runId: triggered[0]?.runId,
+      jobId: triggered[0]?.jobId,
     });
     assert.equal(added?.triggerId, later.triggerId);
     assert.equal(added?.outcome, replay === 1 ? 'started' : 'already_started');
@@ -194,7 +203,8 @@ test('a replay matches the current triggers and starts nothing twice', async (t)
   const repeated = await world.sendEvent(world.event({ idempotencyKey: 'once' }));
   assert.equal(repeated.body.duplicate, false);
   const { entries } = await world.atConsole(auditLog.list, {
-    ...{ workspaceId, action: 'integration-event.replay' },
+    workspaceId,
+    action: 'integration-event.replay',
   });
   assert.equal(entries.length, 5);
 });
@@ -218,11 +228,16 @@ test('people create, change and delete triggers at the console, and each action 
   const { triggerId } = await world.addTrigger();
   const ref = { workspaceId, triggerId };
   const { trigger } = await world.atConsole(triggerSettings.update, {
-    ...{ ...ref, name: 'Renamed', hourlyCap: 5, titleTemplate: '{{event.title}}' },
+    ...ref,
+    name: 'Renamed',
+    hourlyCap: 5,
+    titleTemplate: '{{event.title}}',
     match: { source: 'tracker' },
   });
   assert.partialDeepStrictEqual(trigger, {
-    ...{ name: 'Renamed', hourlyCap: 5, titleTemplate: '{{event.title}}' },
+    name: 'Renamed',
+    hourlyCap: 5,
+    titleTemplate: '{{event.title}}',
     match: { source: 'tracker', where: [] },
   });
   await world.atConsole(triggerSettings.disable, ref);
@@ -274,8 +289,14 @@ test('a trigger that could never work is refused', async (t) => {
   const { workspaceId, repoId } = world.home;
   for (const [what, draft, code] of refused) {
     const answer = await world.owner.send(triggerSettings.create.path, {
-      ...{ workspaceId, repoId, name: what, type: 'event', runRefTemplate: 'r' },
-      ...{ promptTemplate: 'p', ...(draft.type === 'schedule' ? {} : { match: {} }), ...draft },
+      workspaceId,
+      repoId,
+      name: what,
+      type: 'event',
+      runRefTemplate: 'r',
+      promptTemplate: 'p',
+      ...(draft.type === 'schedule' ? {} : { match: {} }),
+      ...draft,
     });
     assert.equal(answer.body.error, code, `${what}: ${answer.text}`);
   }
@@ -283,7 +304,10 @@ test('a trigger that could never work is refused', async (t) => {
   for (let made = 0; made < TRIGGERS_MAX; made++) await world.addTrigger({ enabled: false });
   const oneMore = { ...refused[0]?.[1], workspaceId, repoId, name: 'x', type: 'event', match: {} };
   const answer = await world.owner.send(triggerSettings.create.path, {
-    ...{ ...oneMore, cron: undefined, runRefTemplate: 'r', promptTemplate: 'p' },
+    ...oneMore,
+    cron: undefined,
+    runRefTemplate: 'r',
+    promptTemplate: 'p',
   });
   assert.match(String(answer.body.message), /limit of 100 triggers/);
 });
@@ -309,7 +333,10 @@ test('expired items and contents are deleted first, then the lines of the ledger
     tx.runSql('UPDATE workspaces SET retention_days = 1 WHERE workspace_id = ?', [workspaceId]),
   );
   assert.partialDeepStrictEqual(await retention.runOnce(), {
-    ...{ items: 1, contents: 1, events: 0, hasMore: false },
+    items: 1,
+    contents: 1,
+    events: 0,
+    hasMore: false,
   });
   const event = await world.readEvent(eventId);
   assert.partialDeepStrictEqual(event, { isForgotten: true, title: null, data: null, actor: null });

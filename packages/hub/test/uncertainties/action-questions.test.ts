@@ -12,8 +12,10 @@ async function setup(t: TestContext) {
   const held = { jobId, agentId: h.agentId, claimGeneration: 1 };
   const take = (uncertaintyId: string, claim: Partial<typeof held> = {}) =>
     h.call(uncertainties.takeAnswer, {
-      ...{ workspaceId: h.workspaceId, uncertaintyId },
-      ...{ ...held, ...claim },
+      workspaceId: h.workspaceId,
+      uncertaintyId,
+      ...held,
+      ...claim,
     });
   return { ...h, jobId, held, take };
 }

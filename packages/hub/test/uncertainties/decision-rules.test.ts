@@ -20,8 +20,10 @@ import { startDecisionWorld } from '../support/decision-world.ts';
 const { decisionRules } = consoleEndpoints;
 const DAY_MS = 86_400_000;
 const migrate: AskedAction = {
-  ...{ kind: 'execute', words: ['npm', 'run', 'migrate', '--env', 'dev'] },
-  ...{ allow: 'yes-once', refuse: 'no' },
+  kind: 'execute',
+  words: ['npm', 'run', 'migrate', '--env', 'dev'],
+  allow: 'yes-once',
+  refuse: 'no',
 };
 
 /** A job that asks about actions, and a person at the console who answers. */
@@ -37,8 +39,14 @@ async function setup(t: TestContext) {
     const held = { jobId, agentId: h.agentId, claimGeneration: 1 };
     const options = [{ value: 'yes-once' }, { value: 'yes-always' }, { value: 'no' }];
     const { uncertaintyId } = await h.ask({
-      ...{ ...held, kind: 'approval', confidence: 0, prompt: action.words.join(' '), options },
-      ...{ actionKey: `act-${asked}`, action, ...where },
+      ...held,
+      kind: 'approval',
+      confidence: 0,
+      prompt: action.words.join(' '),
+      options,
+      actionKey: `act-${asked}`,
+      action,
+      ...where,
     });
     return uncertaintyId;
   };
@@ -53,8 +61,16 @@ async function setup(t: TestContext) {
   };
   const list = async () => (await send(decisionRules.list, { workspaceId })).rules;
   return {
-    ...{ ...h, askPlain: h.ask, refuseCall: h.refuse },
-    ...{ person, jobId, send, ask, create, refuse, list },
+    ...h,
+    askPlain: h.ask,
+    refuseCall: h.refuse,
+    person,
+    jobId,
+    send,
+    ask,
+    create,
+    refuse,
+    list,
   };
 }
 
@@ -83,12 +99,18 @@ test('the answer of a rule reaches the job as that of a person does', async (t) 
   await h.create(first, { scope: 'job' });
   const second = await h.ask(migrate);
   const { uncertainty } = await h.call(endpoints.uncertainties.wait, {
-    ...{ workspaceId: h.workspaceId, uncertaintyId: second, waitMs: 0, peek: true },
+    workspaceId: h.workspaceId,
+    uncertaintyId: second,
+    waitMs: 0,
+    peek: true,
   });
   assert.equal(uncertainty.resolution?.value, 'no');
   const { taken } = await h.call(endpoints.uncertainties.takeAnswer, {
-    ...{ workspaceId: h.workspaceId, uncertaintyId: second, jobId: h.jobId },
-    ...{ agentId: h.agentId, claimGeneration: 1 },
+    workspaceId: h.workspaceId,
+    uncertaintyId: second,
+    jobId: h.jobId,
+    agentId: h.agentId,
+    claimGeneration: 1,
   });
   assert.equal(taken, true);
 });
@@ -233,13 +255,17 @@ const id = fc.constantFrom('a', 'b');
 const maybeId = fc.option(id, { nil: null });
 const rule: fc.Arbitrary<RuleShape> = fc.record({
   scope: fc.constantFrom('job', 'run', 'repository'),
-  ...{ repoId: id, runId: maybeId, jobId: maybeId },
+  repoId: id,
+  runId: maybeId,
+  jobId: maybeId,
   kind: fc.constantFrom('execute', 'edit'),
   words,
   isPrefix: fc.boolean(),
 });
 const place: fc.Arbitrary<AskedPlace> = fc.record({
-  ...{ repoId: maybeId, runId: maybeId, jobId: maybeId },
+  repoId: maybeId,
+  runId: maybeId,
+  jobId: maybeId,
   action: fc.record({ kind: fc.constantFrom('execute', 'edit', 'fetch'), words }),
 });
 

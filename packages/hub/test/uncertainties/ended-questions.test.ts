@@ -62,7 +62,9 @@ for (const [end, act] of Object.entries(ends)) {
     const h = await startDecisionWorld(t);
     const asked = await askBoth(h);
     const waited = h.call(uncertainties.wait, {
-      ...{ workspaceId: h.workspaceId, uncertaintyId: asked.ids[0] ?? '', waitMs: 60_000 },
+      workspaceId: h.workspaceId,
+      uncertaintyId: asked.ids[0] ?? '',
+      waitMs: 60_000,
     });
     await act(h, asked);
     assert.match((await h.get(asked.jobId)).job.status, /^(failed|canceled)$/);

@@ -22,7 +22,8 @@ async function readInbox(h: Decisions, limit: number) {
   let cursor: string | undefined;
   do {
     const page = await h.call(uncertainties.inbox, {
-      ...{ workspaceId: h.workspaceId, limit },
+      workspaceId: h.workspaceId,
+      limit,
       ...(cursor === undefined ? {} : { cursor }),
     });
     assert.ok(page.uncertainties.length <= limit);
@@ -61,7 +62,8 @@ test('overdue questions come first, then deadlines, waiting jobs and age, over a
     assert.equal(rows[0]?.overdue, true);
   }
   const { uncertainties: ofJob } = await h.call(uncertainties.inbox, {
-    ...{ workspaceId: h.workspaceId, jobId: three.jobId },
+    workspaceId: h.workspaceId,
+    jobId: three.jobId,
   });
   assert.equal(ofJob.length, 1, 'the filters of lists hold');
 });
@@ -99,7 +101,9 @@ test('questions with the same text and choices are one row, and get one answer',
   // Each is withdrawn by itself.
   const [first, , last] = results;
   const { uncertainty } = await h.call(uncertainties.withdrawResolution, {
-    ...{ workspaceId, uncertaintyId: ids[0] ?? '', resolutionId: first?.resolutionId ?? '' },
+    workspaceId,
+    uncertaintyId: ids[0] ?? '',
+    resolutionId: first?.resolutionId ?? '',
   });
   assert.equal(uncertainty.status, 'open');
   h.clock.advance(10_001);
@@ -115,7 +119,9 @@ test('questions with the same text and choices are one row, and get one answer',
     ],
   );
   const { events } = await h.call(endpoints.jobEvents.listForJob, {
-    ...{ workspaceId, jobId: asked[2]?.jobId ?? '', limit: 50 },
+    workspaceId,
+    jobId: asked[2]?.jobId ?? '',
+    limit: 50,
   });
   assert.ok(
     events.some(({ data }) => JSON.stringify(data).includes(last?.resolutionId ?? '-')),
@@ -173,7 +179,10 @@ test('a row has at most as many questions as one call answers', async (t) => {
   );
   const [row] = rows;
   const { results } = await h.call(uncertainties.resolveAlike, {
-    ...{ workspaceId: h.workspaceId, mode: 'dismissed', value: '', confidence: 1 },
+    workspaceId: h.workspaceId,
+    mode: 'dismissed',
+    value: '',
+    confidence: 1,
     uncertaintyIds: [row?.uncertaintyId ?? '', ...(row?.alikeIds ?? [])],
   });
   assert.ok(results.every(({ result }) => result === 'resolved'));
@@ -215,7 +224,11 @@ test('an answer is on its job: question, answer, who and when, also in the timel
   const { jobId } = await h.enqueue({ priority: 100 });
   await h.claim();
   const { uncertaintyId } = await h.call(uncertainties.createWithAutoPromotion, {
-    ...{ workspaceId, jobId, prompt: 'Which port?', kind: 'choice', confidence: 0 },
+    workspaceId,
+    jobId,
+    prompt: 'Which port?',
+    kind: 'choice',
+    confidence: 0,
   });
   await h.answer(uncertaintyId, { value: '8080' });
   const blocked = await h.startJob();
@@ -235,7 +248,11 @@ test('an answer is on its job: question, answer, who and when, also in the timel
   const [decision] = (await h.get(jobId)).job.decisions;
   const { resolvedAt, ...said } = decision ?? { resolvedAt: '' };
   assert.deepEqual(said, {
-    ...{ uncertaintyId, prompt: 'Which port?', mode: 'answered', value: '8080', by: 'test' },
+    uncertaintyId,
+    prompt: 'Which port?',
+    mode: 'answered',
+    value: '8080',
+    by: 'test',
   });
   assert.ok(resolvedAt);
 });

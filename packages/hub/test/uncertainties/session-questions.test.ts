@@ -35,18 +35,32 @@ async function startSessions(t: TestContext) {
   const deadlineAt = new Date(hub.clock.nowMs() + 3_600_000).toISOString();
   const ask = (more: Partial<RequestOf<typeof sessionQuestions.ask>> = {}) =>
     machine.call(sessionQuestions.ask, {
-      ...{ workspaceId, session, prompt: 'Claude Code asks to run a command: npm publish' },
-      ...{ deadlineAt, ...more },
+      workspaceId,
+      session,
+      prompt: 'Claude Code asks to run a command: npm publish',
+      deadlineAt,
+      ...more,
     });
   const ref = (uncertaintyId: string) => ({ workspaceId, uncertaintyId });
   const atConsole = (person: Visitor, row: Endpoint, body: Record<string, unknown>) =>
     person.send(row.path.startsWith('/console-api/') ? row.path : consolePathOf(row), body);
   const answered = { mode: 'answered', confidence: 1 } as const;
   return {
-    ...{ ...hub, ada, bob, machine, bobsMachine, workspaceId, ask, ref, atConsole },
+    ...hub,
+    ada,
+    bob,
+    machine,
+    bobsMachine,
+    workspaceId,
+    ask,
+    ref,
+    atConsole,
     answer: (person: Visitor, uncertaintyId: string, value: string, more = {}) =>
       atConsole(person, uncertainties.addResolution, {
-        ...{ ...ref(uncertaintyId), ...answered, value, ...more },
+        ...ref(uncertaintyId),
+        ...answered,
+        value,
+        ...more,
       }),
     read: async (uncertaintyId: string) =>
       (await machine.call(uncertainties.get, ref(uncertaintyId))).uncertainty,
@@ -66,7 +80,9 @@ test('a session asks its person, and gets the first answer given at the console'
   const h = await startSessions(t);
   const remoteUrlHash = await hashRemoteUrl('git@git.acme.example:acme/api.git');
   const { repo } = await h.machine.call(repositories.upsert, {
-    ...{ workspaceId: h.workspaceId, remoteUrlHash, label: 'acme/api' },
+    workspaceId: h.workspaceId,
+    remoteUrlHash,
+    label: 'acme/api',
   });
   const { uncertaintyId } = await h.ask({ remoteUrlHash, context: 'Command:\nnpm publish' });
   const whole = await h.machine.call(uncertainties.get, h.ref(uncertaintyId));
@@ -103,7 +119,9 @@ test('only its person reads it, hears of it or answers it', async (t) => {
   const channel = { kind: 'ntfy', name: 'Phone', showsText: true } as const;
   for (const person of [h.ada, h.bob]) {
     await person.call(notificationChannels.put, {
-      ...{ workspaceId, url: 'https://ntfy.example/topic-4711', ...channel },
+      workspaceId,
+      url: 'https://ntfy.example/topic-4711',
+      ...channel,
       events: ['decision'],
     });
   }
@@ -142,7 +160,10 @@ test('only its person reads it, hears of it or answers it', async (t) => {
   );
   const content = { jobTitle: null, question: 'Go?', recommended: null, outcome: null };
   const ofSession = {
-    ...{ ...content, isApproval: true, deadlineAtMs: null, isOfSession: true },
+    ...content,
+    isApproval: true,
+    deadlineAtMs: null,
+    isOfSession: true,
     isLowRisk: false,
   };
   assert.equal(sentencesOf(ofSession, true).title, 'Your session asks you');
@@ -155,13 +176,16 @@ test('only its person reads it, hears of it or answers it', async (t) => {
 test('programs and jobs ask for no session', async (t) => {
   const h = await startSessions(t);
   const { token } = await h.ada.call(consoleEndpoints.serviceTokens.mint, {
-    ...{ workspaceId: h.workspaceId, name: 'robot', scopes: ['decide', 'enqueue'] },
+    workspaceId: h.workspaceId,
+    name: 'robot',
+    scopes: ['decide', 'enqueue'],
   });
   const { body } = await h
     .visitor()
     .withToken(token)
     .send(sessionQuestions.ask.path, {
-      ...{ ...sessionQuestions.ask.example.request, workspaceId: h.workspaceId },
+      ...sessionQuestions.ask.example.request,
+      workspaceId: h.workspaceId,
     });
   assert.equal(body.error, 'NOT_ALLOWED');
 });

@@ -9,7 +9,11 @@ const { jobs, uploads } = endpoints;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const draftOf = ({ workspaceId, repoId }: TestWorkspace, attachments: string[]) => ({
-  ...{ workspaceId, repoId, kind: 'work' as const, prompt: 'Look at this.', attachments },
+  workspaceId,
+  repoId,
+  kind: 'work' as const,
+  prompt: 'Look at this.',
+  attachments,
 });
 
 test('a job shows the files that are attached to it, once each and in order', async (t) => {

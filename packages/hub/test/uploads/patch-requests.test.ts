@@ -18,7 +18,9 @@ async function setup(t: TestContext) {
   const { jobToken = '' } = await world.claim();
   const beat = (changesOnRequest: string[] = [repoId]) =>
     world.call(agents.heartbeat, {
-      ...{ workspaceId, displayName: 'first', machineFingerprint: 'first' },
+      workspaceId,
+      displayName: 'first',
+      machineFingerprint: 'first',
       capabilities: { canWrite: true, changesOnRequest },
     });
   const job = { workspaceId, jobId };
@@ -35,7 +37,15 @@ async function setup(t: TestContext) {
       says,
     );
   return {
-    ...{ ...world, home, jobId, jobToken, beat, job, share, refusedShare, refusedAsk },
+    ...world,
+    home,
+    jobId,
+    jobToken,
+    beat,
+    job,
+    share,
+    refusedShare,
+    refusedAsk,
     end: (evidence: object = facts) => world.complete(jobId, { evidence }),
     ask: () => world.call(jobs.requestPatch, job),
     put: (text = PATCH) => upload(world, text, { ...draft, job: { jobId, agentId } }),

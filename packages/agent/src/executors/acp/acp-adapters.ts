@@ -21,7 +21,8 @@ const adapterOf = (
   name: 'claude-agent-acp' | 'codex-acp',
   sizeMb: number,
 ) => ({
-  ...{ tool, sizeMb },
+  tool,
+  sizeMb,
   package: packageOf(name),
   program: `${testedTools[name].package}/dist/index.js`,
 });

@@ -91,7 +91,8 @@ export function createAcpExecutor(options: AcpExecutorOptions): Executor {
         stdin: '',
         converse: (host) =>
           converse(host, agent, {
-            ...{ ...options, permissions },
+            ...options,
+            permissions,
             onModels: (models) => {
               offered = models;
             },
@@ -111,19 +112,20 @@ async function converse(
   const isAble = serversNeed === undefined || host.env[serversNeed] === 'true';
   const jobServer = isAble ? options.jobServer : undefined;
   const reader = new AcpReader({
-    ...{ cwd: host.cwd, share, countsLastCallOnly, sessionCostUsd: host.session.costUsd },
+    cwd: host.cwd,
+    share,
+    countsLastCallOnly,
+    sessionCostUsd: host.session.costUsd,
     redact: (text) => host.redact(text),
   });
   const settings = settingsOf(host, agent, options);
   const means = { resultFile: null, hasServer: jobServer !== undefined };
   const turn: AcpTurn = {
-    ...{
-      host,
-      agent: equip(host, agent, jobServer),
-      reader,
-      settings,
-      permissions: options.permissions,
-    },
+    host,
+    agent: equip(host, agent, jobServer),
+    reader,
+    settings,
+    permissions: options.permissions,
     shareApprovals: options.shareApprovals ?? 'command',
     mcpServers: [...serverOf(host, agent, jobServer), ...(options.mcpServers?.(host) ?? [])],
     // The tool may write in its worktree only, and that is committed.

@@ -220,8 +220,16 @@ export class AcpReader {
 }
 
 const kinds: Readonly<Record<ToolKind, ToolCallKind>> = {
-  ...{ read: 'read', edit: 'edit', delete: 'edit', move: 'edit', search: 'search' },
-  ...{ execute: 'execute', think: 'think', fetch: 'fetch', switch_mode: 'other', other: 'other' },
+  read: 'read',
+  edit: 'edit',
+  delete: 'edit',
+  move: 'edit',
+  search: 'search',
+  execute: 'execute',
+  think: 'think',
+  fetch: 'fetch',
+  switch_mode: 'other',
+  other: 'other',
 };
 
 function activityOf(call: Call, title: string, { cwd, share }: ReaderOptions): ToolCall {

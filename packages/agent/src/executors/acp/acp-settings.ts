@@ -39,9 +39,22 @@ export const geminiArgs = [
 
 /** The first match from the end decides, and an agent's own rules come after these. */
 const opencodePermission = {
-  ...{ '*': 'ask', read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', lsp: 'allow' },
-  ...{ todowrite: 'allow', todoread: 'allow', task: 'allow', skill: 'allow', question: 'allow' },
-  ...{ edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', external_directory: 'ask' },
+  '*': 'ask',
+  read: 'allow',
+  glob: 'allow',
+  grep: 'allow',
+  list: 'allow',
+  lsp: 'allow',
+  todowrite: 'allow',
+  todoread: 'allow',
+  task: 'allow',
+  skill: 'allow',
+  question: 'allow',
+  edit: 'ask',
+  bash: 'ask',
+  webfetch: 'ask',
+  websearch: 'ask',
+  external_directory: 'ask',
   // The job's own tools reach no further than the job.
   [`${JOB_SERVER_NAME}_*`]: 'allow',
 };

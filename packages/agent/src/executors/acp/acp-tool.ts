@@ -153,7 +153,9 @@ async function work(
   const { agentInfo } = connection.about;
   if (agentInfo) turn.about = { name: agentInfo.name, version: agentInfo.version };
   const session = await openSession({
-    ...{ connection, settings: turn.settings, mcpServers: turn.mcpServers },
+    connection,
+    settings: turn.settings,
+    mcpServers: turn.mcpServers,
     cwd: turn.agent.cwdOf?.(host.cwd) ?? host.cwd,
     knownId: host.session.sessionId,
     showsHistory: host.session.messages.sent.length > 0,
@@ -183,7 +185,8 @@ async function work(
     await host.messages.sending(messages);
     const prompt: acp.ContentBlock[] = [{ type: 'text', text }];
     const response = connection.agent.request(acp.methods.agent.session.prompt, {
-      ...{ sessionId, prompt },
+      sessionId,
+      prompt,
     });
     // From here on the tool knows them; they are also in the session that a restart resumes.
     await host.session.keepTold(answers);
@@ -246,7 +249,9 @@ async function noteLoss({ session, job, note }: AcpTurn['host']): Promise<void> 
 
 function endOf(stopReason: acp.StopReason, people: People): AcpEnd {
   const failed = (code: ToolFailure['code'], summary: string): AcpEnd => ({
-    ...{ kind: 'failed', code, summary },
+    kind: 'failed',
+    code,
+    summary,
   });
   switch (stopReason) {
     case 'end_turn':

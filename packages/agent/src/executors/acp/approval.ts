@@ -86,7 +86,8 @@ function comparableOf(
   const refusals = options.filter(({ kind }) => kind === 'reject_once');
   const refuse = refusals.length === 1 ? refusals[0]?.optionId : undefined;
   const comparable = {
-    ...{ kind: action.kind, words },
+    kind: action.kind,
+    words,
     ...(allow !== undefined && { allow: cleanText(allow) }),
     ...(refuse !== undefined && { refuse: cleanText(refuse) }),
   };

@@ -31,7 +31,11 @@ export interface PermissionPolicy {
 }
 
 const rule = (verdict: Verdict, what: string, pattern = ''): PermissionRule => ({
-  ...{ verdict, what, pattern, agent: null, repository: null },
+  verdict,
+  what,
+  pattern,
+  agent: null,
+  repository: null,
 });
 
 /** Commands that check a project. They run its code, which its tests do anyway. */

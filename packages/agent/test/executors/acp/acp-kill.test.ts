@@ -128,8 +128,12 @@ class KillScene {
   startAgent(): void {
     const { baseUrl, workspaceId, repoId, clone, directory, env } = this.#h;
     const options = {
-      ...{ baseUrl, workspaceId, stateDir: join(directory, 'state'), displayName: 'agent' },
-      ...{ leaseMs: 600_000, killGraceMs: 500 },
+      baseUrl,
+      workspaceId,
+      stateDir: join(directory, 'state'),
+      displayName: 'agent',
+      leaseMs: 600_000,
+      killGraceMs: 500,
       repositories: [{ repoId, path: clone, landing: { checks: [this.#check] } }],
       acp: `${process.execPath} ${join(support, 'acp-adapter.ts')}`,
     };
@@ -192,7 +196,9 @@ class KillScene {
     const jobId = await h.enqueue(`sneak first ${name}`);
     await h.untilTool(new RegExp(`^begins first ${name}$`));
     const sent = await h.client.jobs.continue({
-      ...{ workspaceId, jobId, message: `sneak second ${name}` },
+      workspaceId,
+      jobId,
+      message: `sneak second ${name}`,
     });
     assert.deepEqual([sent.delivery, sent.takesMessages], ['message', true]);
     const holds: Record<string, string> = { [received]: 'hold-received', [stored]: 'hold-stored' };
@@ -250,7 +256,10 @@ class KillScene {
     if (moment === committed) this.#hold('hold-check');
     if (moment === sent) await this.#kill('agent');
     const { job } = await h.client.jobs.continue({
-      ...{ workspaceId, jobId: before, commentIds, message },
+      workspaceId,
+      jobId: before,
+      commentIds,
+      message,
     });
     const { jobId } = job;
     const isBegun = new RegExp(`^begins ${line}$`);

@@ -38,7 +38,9 @@ test('opencode: a call is shown by its command, with its exit code', () => {
     call({ toolCallId, title: 'Bash', kind: 'execute', status: 'pending', rawInput: { cwd } }),
     update({ toolCallId, status: 'in_progress', rawInput: { command: 'npm test', cwd } }),
     update({
-      ...{ toolCallId, status: 'completed', content: text(output) },
+      toolCallId,
+      status: 'completed',
+      content: text(output),
       rawOutput: { output, metadata: { output, exit: 1, truncated: false } },
     }),
   ]);
@@ -52,16 +54,18 @@ test('Codex: output that came while a command ran is shown at its end', () => {
     update({ toolCallId, _meta: { terminal_output_delta: { data, terminal_id } } });
   const log = read([
     call({
-      ...{ toolCallId, title: 'npm test', kind: 'execute', status: 'in_progress' },
-      ...{
-        content: [{ type: 'terminal', terminalId: toolCallId }],
-        rawInput: { command: 'npm test' },
-      },
+      toolCallId,
+      title: 'npm test',
+      kind: 'execute',
+      status: 'in_progress',
+      content: [{ type: 'terminal', terminalId: toolCallId }],
+      rawInput: { command: 'npm test' },
     }),
     piece('ok 1\n'),
     piece('not ok 2\n'),
     update({
-      ...{ toolCallId, status: 'completed' },
+      toolCallId,
+      status: 'completed',
       _meta: { terminal_exit: { exit_code: 1, signal: null, terminal_id } },
     }),
   ]);
@@ -106,8 +110,11 @@ const stopReason = 'end_turn';
 
 test('Claude: sub-agents and cached input count, by model, once', () => {
   const counts = (input: number, cached: number, written: number, output: number) => ({
-    ...{ inputTokens: input, cachedInputTokens: cached, cachedWriteTokens: written },
-    ...{ outputTokens: output, totalTokens: input + cached + written + output },
+    inputTokens: input,
+    cachedInputTokens: cached,
+    cachedWriteTokens: written,
+    outputTokens: output,
+    totalTokens: input + cached + written + output,
   });
   const quota = {
     token_count: counts(200, 0, 0, 20),
@@ -119,7 +126,10 @@ test('Claude: sub-agents and cached input count, by model, once', () => {
   const usage = { inputTokens: 200, cachedReadTokens: 0, outputTokens: 20, totalTokens: 220 };
   const turn = { stopReason, usage, _meta: { quota } };
   assert.deepEqual(usageOf([turn, turn]), {
-    ...{ inputTokens: 11_100, outputTokens: 210, cachedInputTokens: 8_000, model: 'claude-opus' },
+    inputTokens: 11_100,
+    outputTokens: 210,
+    cachedInputTokens: 8_000,
+    model: 'claude-opus',
     models: [
       { model: 'claude-opus', inputTokens: 11_000, outputTokens: 200, cachedInputTokens: 8_000 },
       { model: 'claude-haiku', inputTokens: 100, outputTokens: 10, cachedInputTokens: 0 },
@@ -129,11 +139,14 @@ test('Claude: sub-agents and cached input count, by model, once', () => {
 
 test('Gemini: it tells nothing about a cache, so nothing is said about it', () => {
   const model_usage = ['gemini-flash', 'auto'].map((model) => ({
-    ...{ model, token_count: { input_tokens: 100, output_tokens: 10 } },
+    model,
+    token_count: { input_tokens: 100, output_tokens: 10 },
   }));
   const token_count = { input_tokens: 200, output_tokens: 20 };
   assert.deepEqual(usageOf([{ stopReason, _meta: { quota: { token_count, model_usage } } }]), {
-    ...{ inputTokens: 200, outputTokens: 20, model: 'gemini-flash' },
+    inputTokens: 200,
+    outputTokens: 20,
+    model: 'gemini-flash',
     models: [
       { model: 'gemini-flash', inputTokens: 100, outputTokens: 10 },
       { model: 'auto', inputTokens: 100, outputTokens: 10 },
@@ -154,7 +167,9 @@ test('other tools: the usage of the protocol counts', () => {
       { stopReason, usage },
     ]),
     {
-      ...{ inputTokens: 200, outputTokens: 20, cachedInputTokens: 140 },
+      inputTokens: 200,
+      outputTokens: 20,
+      cachedInputTokens: 140,
     },
   );
 });
@@ -194,7 +209,7 @@ test('changed files are told within what is shared, and never their text', () =>
   const path = `${cwd}/src/a.ts`;
   const content = [{ type: 'diff', path, oldText: 'const old = 1;\n', newText: 'x\ny\n' }];
   const edit = [
-    call({ ...{ toolCallId, title: `Edit ${path}`, kind: 'edit' }, status: 'pending', content }),
+    call({ toolCallId, title: `Edit ${path}`, kind: 'edit', status: 'pending', content }),
     update({ toolCallId, status: 'completed' }),
   ];
   const counted = { path: 'src/a.ts', added: 2, removed: 1 };
@@ -212,7 +227,8 @@ test('changed files are told within what is shared, and never their text', () =>
 
 test('a message begins after a call, and a plan that is sent again is no news', () => {
   const say = (words: string) => ({
-    ...{ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } },
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text: words },
   });
   const entries = [{ content: 'Mend it', status: 'pending', priority: 'high' }];
   const plan = { sessionUpdate: 'plan', entries };
@@ -235,8 +251,11 @@ test('usage is told at the end of a turn, with the context that the model has le
   const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
   const [part] = reader.readTurn({ stopReason: 'end_turn', usage });
   assert.deepEqual(part?.activity?.usage, {
-    ...{ inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
-    ...{ contextTokens: 2_000, contextTokensMax: 200_000 },
+    inputTokens: 10,
+    outputTokens: 5,
+    costUsd: 0.25,
+    contextTokens: 2_000,
+    contextTokensMax: 200_000,
   });
 });
 

@@ -15,7 +15,9 @@ test('a job whose question is not answered is parked, and continues its session 
   const blocked = await h.until(jobId, 'blocked');
   assert.equal(blocked.waitingOnUncertaintyId, question.uncertaintyId);
   assert.deepEqual(blocked.outcomeReason, {
-    ...{ category: 'decision', code: 'waiting_for_answer', retryable: false },
+    category: 'decision',
+    code: 'waiting_for_answer',
+    retryable: false,
     summary: 'The job waits for an answer by a person.',
   });
   const sessionId = (blocked.evidence as { executor: { sessionId?: string } }).executor.sessionId;
@@ -112,8 +114,11 @@ test('a dismissed question is a refusal', async (t) => {
   const [question] = await h.questions(jobId);
   assert.ok(question);
   await h.client.uncertainties.addResolution({
-    ...{ workspaceId: h.workspaceId, uncertaintyId: question.uncertaintyId },
-    ...{ mode: 'dismissed', value: '', confidence: 1 },
+    workspaceId: h.workspaceId,
+    uncertaintyId: question.uncertaintyId,
+    mode: 'dismissed',
+    value: '',
+    confidence: 1,
   });
   await h.until(jobId, 'done', 'failed');
   assert.ok(h.toolLog().includes('gets no for make it'));

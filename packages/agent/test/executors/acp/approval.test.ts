@@ -17,8 +17,16 @@ function actionOf(
   }: { share?: ShareApprovals; offered?: readonly (typeof options)[number][] } = {},
 ) {
   const action: ToolAction = {
-    ...{ key: 'k', kind: 'execute', title: '', toolName: '', mcpServer: '', command: '' },
-    ...{ paths: [], isInside: true, changes: [], url: '' },
+    key: 'k',
+    kind: 'execute',
+    title: '',
+    toolName: '',
+    mcpServer: '',
+    command: '',
+    paths: [],
+    isInside: true,
+    changes: [],
+    url: '',
     ...draft,
   };
   const redact = (text: string) => text.replaceAll('s3cret', '***');
@@ -27,8 +35,10 @@ function actionOf(
 
 test('a command that a shell runs as it is has its words, with the narrow options', () => {
   assert.deepEqual(actionOf({ command: 'npm run "my task" -- --fix' }), {
-    ...{ kind: 'execute', words: ['npm', 'run', 'my task', '--', '--fix'] },
-    ...{ allow: 'once', refuse: 'no' },
+    kind: 'execute',
+    words: ['npm', 'run', 'my task', '--', '--fix'],
+    allow: 'once',
+    refuse: 'no',
   });
 });
 

@@ -140,7 +140,11 @@ async function overAcp(
   const rules: PermissionRule[] = [];
   for (const each of choice.permissions ?? []) rules.push(...(await readRules(each)));
   return createAcpExecutor({
-    ...{ agent, model, mode, effort, jobServer },
+    agent,
+    model,
+    mode,
+    effort,
+    jobServer,
     permissions: createPermissionPolicy(rules),
     ...(adaptersDir === undefined ? {} : { adaptersDir }),
     ...(shareApprovals === undefined ? {} : { shareApprovals }),

@@ -71,7 +71,8 @@ const nextWords: Readonly<Record<HookTool, string>> = {
 function handlerOf(tool: HookTool, env: NodeJS.ProcessEnv, waitMs: number): HookHandler {
   const wait = durationWord(waitMs);
   const words = lastingProgram(env, env.PATH ?? '', {
-    ...{ what: 'a hook', code: 'HOOK_NEEDS_INSTALL' },
+    what: 'a hook',
+    code: 'HOOK_NEEDS_INSTALL',
     line: `signalbox hook install ${tool}`,
   }).map(quote);
   // Without a shell between them, the hook sees when its tool has ended.

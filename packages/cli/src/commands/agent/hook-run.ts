@@ -112,7 +112,9 @@ async function ask(
   });
   const { uncertaintyId } = await client.sessionQuestions.ask(
     {
-      ...{ workspaceId, ...question, ...(remoteUrlHash !== null && { remoteUrlHash }) },
+      workspaceId,
+      ...question,
+      ...(remoteUrlHash !== null && { remoteUrlHash }),
       session: {
         tool,
         machine: hostname().slice(0, 200),

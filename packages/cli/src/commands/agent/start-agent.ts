@@ -180,7 +180,9 @@ async function runAgent(
   const isUniform = repositories.every(({ executor }) => executor === first.executor);
   const tool = describeTool(first, agent.toolVersion);
   log.sayStart({
-    ...{ name: plan.name.value, session, file: plan.file },
+    name: plan.name.value,
+    session,
+    file: plan.file,
     tool: isUniform ? tool : null,
     clones: repositories.map((each) => ({
       ...each.clone,
@@ -215,8 +217,11 @@ function isolationOf({ isolation, readable }: AgentPlan, env: NodeJS.ProcessEnv)
 function repositoryOf({ clone, plan, executor }: Equipped): AgentRepository {
   const { base, fetch, hold, environment } = plan;
   return {
-    ...{ repoId: clone.repoId, path: clone.path, executor },
-    ...{ holdMs: hold.value, environment: valuesOf(environment) },
+    repoId: clone.repoId,
+    path: clone.path,
+    executor,
+    holdMs: hold.value,
+    environment: valuesOf(environment),
     landing: landingOf(plan),
     shareChanges: plan.shareChanges.value,
     setup: setupOf(plan.setup),

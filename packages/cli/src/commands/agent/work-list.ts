@@ -43,7 +43,8 @@ export const command = defineCommand<HubOptions & { unmerged?: true }>({
     const { files, ...limits } = await readAgentDisk(io, found.session, clone);
     if (io.json) {
       return io.printJson({
-        ...{ ok: true, branches: works.map(workJson) },
+        ok: true,
+        branches: works.map(workJson),
         ...filesJson(files),
         ...limits,
       });

@@ -36,7 +36,10 @@ export const command = defineHubCommand({
 });
 
 const firstData: WatchData = {
-  ...{ jobs: [], questions: [], calls: new Map(), endedCalls: [] },
+  jobs: [],
+  questions: [],
+  calls: new Map(),
+  endedCalls: [],
   counts: { pending: 0, running: 0, done: 0, failed: 0, blocked: 0, canceled: 0 },
   capped: [],
 };
@@ -52,7 +55,9 @@ async function showScreen(io: Io, session: HubSession): Promise<void> {
 
   function show(): void {
     const frame = {
-      ...{ ...terminal.size(), styles: io.styles, nowMs: Date.now() },
+      ...terminal.size(),
+      styles: io.styles,
+      nowMs: Date.now(),
       workspace: workspaceSlug ?? workspaceId,
     };
     terminal.paint(renderScreen(data, state, frame));

@@ -42,7 +42,8 @@ export function AllowAssistantForm({ query, consent }: AllowAssistantFormProps) 
   const answer = useMutation({
     mutationFn: (decision: 'allow' | 'refuse') =>
       callHub('assistantConsents', 'answer', {
-        ...{ query, decision },
+        query,
+        decision,
         ...(decision === 'allow' && workspaceId !== undefined && { workspaceId, scopes }),
       }),
     onSuccess: ({ redirectTo }) => window.location.assign(redirectTo),

@@ -84,7 +84,9 @@ function useAgentCommand({ workspaceId, agentId }: Agent) {
   const act = useMutation({
     mutationFn: (input: { command: AgentCommandName; reason?: string | undefined }) =>
       callHub('agents', 'command', {
-        ...{ workspaceId, agentId, command: input.command },
+        workspaceId,
+        agentId,
+        command: input.command,
         ...(input.reason !== undefined && { reason: input.reason }),
       }),
     onSettled: () => client.invalidateQueries({ queryKey: ['agents', workspaceId] }),

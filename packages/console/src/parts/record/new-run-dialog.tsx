@@ -21,7 +21,10 @@ export function NewRunDialog({ onClose }: { onClose: () => void }) {
   const create = useMutation({
     mutationFn: (form: Readonly<Record<'title' | 'goal' | 'repoId', string>>) =>
       callHub('runs', 'upsertV1', {
-        ...{ workspaceId, repoId: form.repoId, status: 'planned', title: form.title.trim() },
+        workspaceId,
+        repoId: form.repoId,
+        status: 'planned',
+        title: form.title.trim(),
         ...(form.goal.trim() !== '' && { goal: form.goal.trim() }),
         // A reference of an existing run would change that run.
         runRef: `${slugOf(form.title) || 'run'}-${crypto.randomUUID().slice(0, 8)}`,

@@ -37,7 +37,8 @@ export function RepositoryActions({ repo }: { repo: Repository }) {
           onConfirm={(why) =>
             settle(
               callHub('queue', 'pause', {
-                ...{ workspaceId, repoId },
+                workspaceId,
+                repoId,
                 ...(why !== undefined && { reason: why }),
               }),
             )

@@ -34,7 +34,9 @@ export function RuleDialog({ uncertainty, action, onClose }: RuleDialogProps) {
   const [shape, setShape] = useState(EXACT);
   const [days, setDays] = useState('7');
   const draft: RuleDraft = {
-    ...{ workspaceId, uncertaintyId, scope },
+    workspaceId,
+    uncertaintyId,
+    scope,
     ...(shape !== EXACT && { prefixWords: Number(shape) }),
   };
   const save = useMutation({

@@ -23,8 +23,13 @@ export function useAlike(workspaceId: string) {
   return useMutation({
     mutationFn: ({ ids, value }: { ids: readonly string[]; value: string }) =>
       callHub('uncertainties', 'resolveAlike', {
-        ...{ workspaceId, uncertaintyIds: [...ids], mode: 'answered', value, confidence: 1 },
-        ...{ undoMs: UNDO_MS, idempotencyKey: randomKey() },
+        workspaceId,
+        uncertaintyIds: [...ids],
+        mode: 'answered',
+        value,
+        confidence: 1,
+        undoMs: UNDO_MS,
+        idempotencyKey: randomKey(),
       }),
     onSuccess: ({ results }) => {
       const refused = results.filter(({ result }) => result === 'refused').length;

@@ -17,7 +17,10 @@ type Choices = Pick<NotificationChannel, 'events' | 'questions' | 'afterMinutes'
 
 /** Of a new channel that a person enters. */
 const firstChoices: Choices = {
-  ...{ events: ['decision'], questions: 'all', afterMinutes: 0, showsText: true },
+  events: ['decision'],
+  questions: 'all',
+  afterMinutes: 0,
+  showsText: true,
 };
 
 function kindOf(value: string): EnteredKind {
@@ -54,7 +57,10 @@ export function NewChannelForm(props: NewChannelFormProps) {
   const add = useMutation({
     mutationFn: (values: Readonly<Record<'name' | 'kind' | 'url' | 'secret', string>>) =>
       callHub('notificationChannels', 'put', {
-        ...{ workspaceId, ...choices, name: values.name.trim(), kind: kindOf(values.kind) },
+        workspaceId,
+        ...choices,
+        name: values.name.trim(),
+        kind: kindOf(values.kind),
         ...(values.kind !== 'mail' && { url: values.url.trim() }),
         ...(values.kind === 'ntfy' && values.secret !== '' && { secret: values.secret }),
       }),

@@ -27,16 +27,20 @@ export function ThisDeviceButton(props: ThisDeviceButtonProps) {
       if ('fault' in subscription) return subscription.fault;
       // A locked screen shows no question unless the person chooses it.
       const first = {
-        ...{ events: ['decision' as const], questions: 'all' as const, showsText: false },
+        events: ['decision' as const],
+        questions: 'all' as const,
+        showsText: false,
         afterMinutes: 0,
       };
       const { name, events, questions, afterMinutes, showsText } = known ?? {
-        ...{ name: describeBrowser(navigator.userAgent), ...first },
+        name: describeBrowser(navigator.userAgent),
+        ...first,
       };
       const choices = { name, events, questions, afterMinutes, showsText };
       const settings = { workspaceId, kind: 'push' as const, ...choices };
       const { channel } = await callHub('notificationChannels', 'put', {
-        ...{ ...settings, ...subscription },
+        ...settings,
+        ...subscription,
       });
       storeOwnChannel(workspaceId, channel.channelId);
       await client.invalidateQueries(notificationChannelsQuery(workspaceId));

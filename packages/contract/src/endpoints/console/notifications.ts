@@ -165,14 +165,17 @@ const exampleChannel: NotificationChannel = {
   createdAt: '2026-11-02T09:00:00.000Z',
 };
 const exampleMessage: ChannelMessage = {
-  ...{
-    notificationId: 'ntf_1j78s1og0003qjivc1q2',
-    event: 'decision',
-    subjectId: exampleUncertaintyId,
-  },
-  ...{ title: 'A job asks you', text: '“Add a health check”: “Which port?”' },
-  ...{ state: 'sent', attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
-  ...{ dueAt: null, endedAt: '2026-11-02T09:00:00.400Z' },
+  notificationId: 'ntf_1j78s1og0003qjivc1q2',
+  event: 'decision',
+  subjectId: exampleUncertaintyId,
+  title: 'A job asks you',
+  text: '“Add a health check”: “Which port?”',
+  state: 'sent',
+  attempts: 1,
+  failure: null,
+  createdAt: '2026-11-02T09:00:00.000Z',
+  dueAt: null,
+  endedAt: '2026-11-02T09:00:00.400Z',
 };
 const attemptFields = { delivered: Type.Boolean(), failure: Nullable(Text(500)) };
 const delivered = { ok: true, delivered: true, failure: null } as const;
@@ -207,13 +210,13 @@ export const notificationChannels = {
     example: {
       request: { workspaceId: exampleIds.workspace },
       response: {
-        ...{ ok: true, channels: [exampleChannel], kinds: ['ntfy', 'webhook', 'push', 'slack'] },
-        ...{
-          quietHours: exampleQuietHours,
-          absentUntil: null,
-          digestHours: 0,
-          pushKey: examplePushKey,
-        },
+        ok: true,
+        channels: [exampleChannel],
+        kinds: ['ntfy', 'webhook', 'push', 'slack'],
+        quietHours: exampleQuietHours,
+        absentUntil: null,
+        digestHours: 0,
+        pushKey: examplePushKey,
       },
     },
   }),
@@ -397,7 +400,9 @@ export const notifications = {
     example: {
       request: {
         workspaceId: exampleIds.workspace,
-        ...{ pageId: '5b1b0a4f6c1f1d8f', isVisible: true, uncertaintyId: exampleUncertaintyId },
+        pageId: '5b1b0a4f6c1f1d8f',
+        isVisible: true,
+        uncertaintyId: exampleUncertaintyId,
       },
       response: { ok: true, seen: true },
     },
@@ -418,9 +423,15 @@ export const notifications = {
         ok: true,
         notifications: [
           {
-            ...{ personName: 'Ada Lovelace', channelName: 'Phone', kind: 'ntfy', state: 'sent' },
-            ...{ attempts: 1, failure: null, createdAt: '2026-11-02T09:00:00.000Z' },
-            ...{ dueAt: null, endedAt: '2026-11-02T09:00:00.400Z' },
+            personName: 'Ada Lovelace',
+            channelName: 'Phone',
+            kind: 'ntfy',
+            state: 'sent',
+            attempts: 1,
+            failure: null,
+            createdAt: '2026-11-02T09:00:00.000Z',
+            dueAt: null,
+            endedAt: '2026-11-02T09:00:00.400Z',
           },
         ],
       },

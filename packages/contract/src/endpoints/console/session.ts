@@ -69,7 +69,10 @@ export const exampleSessionState: SessionState = {
   person: examplePerson,
   workspaces: [
     {
-      ...{ workspaceId: exampleIds.workspace, slug: 'acme', name: 'Acme', role: 'owner' },
+      workspaceId: exampleIds.workspace,
+      slug: 'acme',
+      name: 'Acme',
+      role: 'owner',
       changesAfter: '8c1fe2a94b07-1812',
     },
   ],

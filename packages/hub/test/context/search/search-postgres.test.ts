@@ -50,7 +50,10 @@ async function setupGrown(t: TestContext) {
   });
   const find = (words: string, limit = 5) =>
     searchItemIds(h.hub.database.reader, {
-      ...{ workspaceId, terms: words.split(' '), includeSuperseded: false, limit },
+      workspaceId,
+      terms: words.split(' '),
+      includeSuperseded: false,
+      limit,
     });
   return { ...h, find };
 }

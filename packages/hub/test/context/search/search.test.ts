@@ -81,7 +81,10 @@ test('a search returns the matches of bm25 over the stems, in its order', async 
     const terms = [...new Set(termsOf(query, 100))];
     const scores = scoreAll(texts, terms);
     const found = await searchItemIds(database.reader, {
-      ...{ workspaceId, terms, includeSuperseded: false, limit: ITEMS },
+      workspaceId,
+      terms,
+      includeSuperseded: false,
+      limit: ITEMS,
     });
     const positions = found.map((id) => ids.indexOf(id));
     const expected = scores.flatMap((score, at) => (score > 0 ? [at] : []));
@@ -109,7 +112,10 @@ test('a word counts more in a title than in a text, and more in a short item tha
   const once = await add({ text: `gauge ${rest(19)}` });
   for (let n = 0; n < 20; n++) await add({ text: rest(20) });
   const found = await searchItemIds(hub.database.reader, {
-    ...{ workspaceId, terms: ['gauges'], includeSuperseded: false, limit: 10 },
+    workspaceId,
+    terms: ['gauges'],
+    includeSuperseded: false,
+    limit: 10,
   });
   assert.deepEqual(found, [titled, short, once, often], 'of equal matches the later comes first');
 });

@@ -263,7 +263,10 @@ export class HubWorkspace {
   async #setPriority(act: ActOf<'setPriority'>): Promise<() => Answer> {
     const { workspaceId, jobId } = this.#ref(act.job);
     const { results } = await changeJobs(this.#hub.deps, principal, {
-      ...{ workspaceId, action: 'set_priority', jobs: [{ jobId }], priority: act.priority },
+      workspaceId,
+      action: 'set_priority',
+      jobs: [{ jobId }],
+      priority: act.priority,
     });
     const { status, error: code } = results[0] ?? {};
     return () => (code === undefined ? { status } : { code });
@@ -315,10 +318,13 @@ export class HubWorkspace {
       return { jobId, ...(claimGeneration !== undefined && { claimGeneration }) };
     };
     const answer = await takeReport(deps, context, {
-      ...{ workspaceId, agentId },
+      workspaceId,
+      agentId,
       ...(act.beat !== null && { heartbeat: this.#beatOf(act.agent, act.beat) }),
       renewals: act.renewals.map(({ leaseMs, message, ...part }) => ({
-        ...{ ...partOf(part), leaseMs, shorten: false },
+        ...partOf(part),
+        leaseMs,
+        shorten: false,
         ...(message && { message: 'Continuing.' }),
       })),
       outputs: act.outputs.map(({ lines, ...part }) => ({
@@ -411,7 +417,9 @@ export class HubWorkspace {
     const { capabilities, serves } = presets[preset] ?? presets[0];
     const reposAllowed = serves.map((repo) => this.#repoIds[repo] ?? '');
     return {
-      ...{ displayName: `agent ${agent}`, machineFingerprint: `agent ${agent}`, status },
+      displayName: `agent ${agent}`,
+      machineFingerprint: `agent ${agent}`,
+      status,
       capabilities: { ...capabilities, reposAllowed },
     };
   }

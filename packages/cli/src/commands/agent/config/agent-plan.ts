@@ -90,7 +90,8 @@ export async function planAgent(
   const entries = config.repositories?.value;
   const jobs = flag(options.jobs, '--jobs') ?? config.jobs ?? byDefault(1);
   return {
-    ...{ file, general },
+    file,
+    general,
     url: config.url,
     workspace: config.workspace,
     name: flag(options.name, '--name') ?? config.name ?? byDefault(hostname()),
@@ -188,7 +189,9 @@ export function toolChoiceOf({
 export function ownToolOf({ command, prompt, resume, session }: ToolSettings): ToolChoice['own'] {
   if (command === undefined) return undefined;
   return {
-    ...{ command: command.value, prompt: prompt?.value, resume: resume?.value },
+    command: command.value,
+    prompt: prompt?.value,
+    resume: resume?.value,
     session: session === undefined ? undefined : new RegExp(session.value),
   };
 }

@@ -273,7 +273,9 @@ const toolKeys = {
 
 /** Settings of a tool's own command line, by the tool that has them. */
 const commandLineKeys: Readonly<Partial<Record<keyof typeof toolKeys, string>>> = {
-  ...{ allow: 'claude', 'permission-mode': 'claude', 'trust-repository': 'claude' },
+  allow: 'claude',
+  'permission-mode': 'claude',
+  'trust-repository': 'claude',
   sandbox: 'codex',
 };
 

@@ -7,7 +7,8 @@ import { parseSettings, type Sourced } from './setting-reader.ts';
 export function setupOf(settings: SetupSettings): SetupOptions {
   const { copy, link } = settings;
   return {
-    ...{ copy: valuesOf(copy), link: valuesOf(link) },
+    copy: valuesOf(copy),
+    link: valuesOf(link),
     ...(settings.from === undefined ? stepsOf(settings) : { readSteps: readCommittedSetup }),
   };
 }
@@ -31,7 +32,8 @@ function readCommittedSetup(text: string): SetupSteps {
 
 function stepsOf({ run, ports, database, teardown }: SetupSettings): SetupSteps {
   return {
-    ...{ run: valuesOf(run), teardown: valuesOf(teardown) },
+    run: valuesOf(run),
+    teardown: valuesOf(teardown),
     ports: ports?.value ?? 0,
     database: database?.value ?? false,
   };

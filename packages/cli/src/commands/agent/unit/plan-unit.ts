@@ -81,7 +81,8 @@ function ownPath(env: NodeJS.ProcessEnv): string {
 }
 
 const ofService = {
-  ...{ what: 'a service', code: 'SERVICE_NEEDS_INSTALL' },
+  what: 'a service',
+  code: 'SERVICE_NEEDS_INSTALL',
   line: 'signalbox agent service install',
 };
 
