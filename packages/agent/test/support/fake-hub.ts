@@ -205,7 +205,7 @@ export class FakeHub {
       .join('');
   }
 
-  async until(what: string, condition: () => boolean, limitMs = 15_000): Promise<void> {
+  async until(what: string, condition: () => boolean, limitMs = 60_000): Promise<void> {
     if (condition()) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const watcher = () => {
