@@ -30,6 +30,8 @@ const LOOK_MS = 50;
 const ATTEMPTS_MAX = 100;
 /** A hub that has died with a message on its way leaves it for so long. */
 const ATTEMPT_MS = 60_000;
+/** A job that a killed part has left is taken back after this time at the latest. */
+const LEASE = '10s';
 /** A job whose message waits for the attempt of a dead hub keeps its place meanwhile. */
 const JOBS_AT_A_TIME = 4;
 
@@ -130,7 +132,7 @@ async function startScene(t: TestContext, receiver: Receiver) {
   makeClone(clone, 'git@git.acme.example:acme/api.git');
   const { repo } = await runJson<{ repo: { repoId: string } }>(machine, ['repo', 'link', clone]);
   const tool = `'${process.execPath}' '${join(projectRoot, 'e2e/waiting-tool.ts')}'`;
-  const settings = configFlag(folder, { jobs: JOBS_AT_A_TIME });
+  const settings = configFlag(folder, { jobs: JOBS_AT_A_TIME, lease: LEASE });
   async function startAgent(): Promise<NodeProcess> {
     const started = machine.start(['agent', 'start', '--json', '--tool', tool, ...settings]);
     await started.waitFor(/"type":"online"/);
