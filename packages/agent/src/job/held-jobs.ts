@@ -97,7 +97,7 @@ export function startJobWork(parts: JobWorkOptions): Work {
     await Promise.race([outbox.empty(), clock.sleep(flushMs, flushed.signal)]);
     flushed.abort();
     await Promise.all([outbox.stop(), releasing.stop(), sharing.stop(), ...releases]);
-    await claims.leave(releasing.left());
+    await claims.leave(releasing.left()).catch(onDefect);
   }
 
   return {
