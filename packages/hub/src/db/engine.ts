@@ -60,6 +60,12 @@ export interface ConcurrentScope {
    * that share a key.
    */
   keys: readonly string[];
+  /**
+   * Names actions that mostly ask for the same rows with `kept-reads.ts`. On PostgreSQL, what they
+   * asked for late is read early by the next transaction, so none of it may depend on a row lock,
+   * nor on what such an action has written.
+   */
+  kind?: string;
 }
 
 /**
@@ -168,7 +174,8 @@ export interface Reader {
   readonly rowLock: '' | ' FOR NO KEY UPDATE';
   /**
    * Rows that need no statement of their own; use `kept-reads.ts`. On SQLite they stay in memory
-   * until they are written. Null everywhere else: on PostgreSQL, other hubs may write them.
+   * until they are written. On PostgreSQL, where other hubs may write them, actions of a kind may
+   * find them read early. Null everywhere else.
    */
   readonly kept: KeptReads | null;
   allSql<Row>(sql: string, values: readonly SqlValue[]): Promise<Row[]>;

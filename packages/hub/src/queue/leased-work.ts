@@ -105,8 +105,9 @@ export function claimLease<
     },
   };
   return claimOrWait(deps, claim, () =>
-    deps.database.writeConcurrent({ workspaceId, keys: [agentId] }, (tx) =>
-      tryClaim(deps, tx, input, steps),
+    deps.database.writeConcurrent(
+      { workspaceId, keys: [agentId], kind: `claim of ${steps.queue}` },
+      (tx) => tryClaim(deps, tx, input, steps),
     ),
   );
 }

@@ -26,7 +26,11 @@ export function readTokenById(
   workspaceId: string,
   tokenId: string,
 ): Promise<Readonly<TokenWithPerson> | undefined> {
-  return firstKept<TokenWithPerson>(reader, tokenById, [workspaceId, tokenId]);
+  const values = [workspaceId, tokenId];
+  // Read early on PostgreSQL, it could miss a revocation on another hub since BEGIN.
+  return reader.engine === 'postgres'
+    ? reader.firstSql<TokenWithPerson>(tokenById.sql, values)
+    : firstKept<TokenWithPerson>(reader, tokenById, values);
 }
 
 /** Reads the tokens of callers that wait. Token ids are unique in all workspaces. */

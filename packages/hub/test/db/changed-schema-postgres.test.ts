@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { createTestDatabase } from '@signalbox/local-postgres';
 import pg from 'pg';
 import { actFor } from '../../src/db/acting-caller.ts';
-import type { BatchedWork, Database, Tx } from '../../src/db/engine.ts';
+import type { BatchedWork, Database, KeptRead, Tx } from '../../src/db/engine.ts';
+import { allKept } from '../../src/db/kept-reads.ts';
 import { openPostgres } from '../../src/db/postgres/postgres-database.ts';
 
 /*
@@ -31,6 +32,8 @@ const template = {
 };
 
 const SELECT = 'SELECT * FROM notes WHERE note = ?';
+// The table is of this test only.
+const byNote = { sql: SELECT, sources: ['notes'] } as unknown as KeptRead;
 
 const batchedRead: BatchedWork<string, object | undefined> = {
   run: (reader, notes) => Promise.all(notes.map((note) => reader.firstSql<object>(SELECT, [note]))),
@@ -38,6 +41,7 @@ const batchedRead: BatchedWork<string, object | undefined> = {
 
 const hot = { workspaceId: 'home', keys: [] };
 const read = (tx: Tx) => tx.firstSql<object>(SELECT, ['first']);
+const readKept = async (tx: Tx) => (await allKept(tx, byNote, ['first']))[0];
 
 /** The ways to the database, each of which gives a row of the table with all its columns. */
 const paths: Record<string, (hub: Database, at: number) => Promise<object | undefined>> = {
@@ -66,6 +70,11 @@ const paths: Record<string, (hub: Database, at: number) => Promise<object | unde
     hub.writeConcurrent(hot, async (tx) => {
       await tx.firstSql('SELECT 1 AS one', []);
       return tx.runBatched(batchedRead, 'first');
+    }),
+  'early read': (hub) =>
+    hub.writeConcurrent({ ...hot, kind: 'note' }, async (tx) => {
+      await tx.firstSql('SELECT 1 AS one', []);
+      return readKept(tx);
     }),
 };
 
@@ -105,6 +114,20 @@ for (const [name, take] of Object.entries(paths)) {
     }
   });
 }
+
+test('an early read whose result is not used fails no action', async (t) => {
+  const { hub, addColumn } = await openWorld(t);
+  const act = <T>(action: (tx: Tx) => Promise<T>) =>
+    hub.writeConcurrent({ ...hot, kind: 'note' }, action);
+  await act(async (tx) => {
+    await tx.firstSql('SELECT 1 AS one', []);
+    return readKept(tx);
+  });
+  // On the same session as the next one.
+  await act(readKept);
+  await addColumn();
+  assert.equal(await act(async () => 'done'), 'done');
+});
 
 test('a statement that every new session refuses too is 503, and no fault', async (t) => {
   const { hub } = await openWorld(t);

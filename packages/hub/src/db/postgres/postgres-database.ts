@@ -13,6 +13,7 @@ import type {
   WriteScope,
 } from '../engine.ts';
 import { readServerWarnings } from './check-server.ts';
+import { EarlyReads } from './early-reads.ts';
 import { ExclusiveLine } from './exclusive-line.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import {
@@ -96,6 +97,7 @@ class PostgresDatabase implements Database {
   warnings: readonly string[] = [];
   readonly #readers: Sessions;
   readonly #writers: Sessions;
+  readonly #earlyReads = new EarlyReads();
   readonly #clock: TestClock;
   readonly #elapsedMs: () => number;
   readonly #lockMs: number;
@@ -120,14 +122,16 @@ class PostgresDatabase implements Database {
   }
 
   write<T>(scope: WriteScope, run: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enqueue(scope, 'exclusive', [], run);
+    return this.#enqueue(scope, 'exclusive', { keys: [], kind: undefined }, run);
   }
 
   writeConcurrent<T>(
-    { workspaceId, keys }: ConcurrentScope,
+    { workspaceId, keys, kind }: ConcurrentScope,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    return this.#enqueue(workspaceId, 'concurrent', keys, run);
+    // Of one workspace, whose rows the reads name.
+    const own = kind === undefined ? undefined : `${workspaceId} ${kind}`;
+    return this.#enqueue(workspaceId, 'concurrent', { keys, kind: own }, run);
   }
 
   setAvailable(isAvailable: boolean): void {
@@ -169,7 +173,7 @@ class PostgresDatabase implements Database {
   #enqueue<T>(
     ids: WriteScope,
     mode: LockMode,
-    keys: readonly string[],
+    { keys, kind }: Pick<WaitingAction, 'keys' | 'kind'>,
     run: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new HubError('UNAVAILABLE', 'The hub is stopping.'));
@@ -177,7 +181,7 @@ class PostgresDatabase implements Database {
     return new Promise<T>((resolve, reject) => {
       // The promise's own resolve takes a T, and only the value of this very action reaches it.
       const settle = resolve as (value: unknown) => void;
-      const action = { keys, run, resolve: settle, reject, conflicts: 0 };
+      const action = { keys, kind, run, resolve: settle, reject, conflicts: 0 };
       if (mode === 'exclusive') scope.exclusive.add(action);
       else scope.concurrent.push(action);
       this.#startSoon(scope);
@@ -258,9 +262,9 @@ class PostgresDatabase implements Database {
         scope.concurrentWorking -= 1;
         this.#startSoon(scope);
       };
-      const parts = { clock: this.#clock, note: this.#note, onCommitting };
+      const shared = { earlyReads: this.#earlyReads, clock: this.#clock, note: this.#note };
       const restarts = await this.#run(actions, (session) =>
-        runConcurrent(session, ids, actions, parts),
+        runConcurrent(session, ids, actions, { ...shared, onCommitting }),
       );
       if (isWorking) scope.concurrentWorking -= 1;
       scope.concurrentRunning -= 1;

@@ -1,5 +1,5 @@
 import { assert } from '../../base/errors.ts';
-import type { BatchedWork, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
+import type { BatchedWork, KeptReads, NoteWrite, RowWrite, SqlValue, Tx } from '../engine.ts';
 import { toStatement } from '../row-write.ts';
 import { numberPlaceholders } from './merged-statement.ts';
 import type { Answer } from './postgres-session.ts';
@@ -44,12 +44,13 @@ interface TxParts {
   note: NoteWrite;
   /** Throws for a concurrent action. Default: a no-op. */
   requireExclusive?: () => void;
+  kept?: KeptReads | null;
 }
 
 export function openTx(
   runner: StatementRunner,
   beginning: Beginning,
-  { note, requireExclusive = () => undefined }: TxParts,
+  { note, requireExclusive = () => undefined, kept = null }: TxParts,
 ): ActionTx {
   const calls: (() => void)[] = [];
   const sent: Promise<void>[] = [];
@@ -72,7 +73,7 @@ export function openTx(
   const tx: ActionTx = {
     engine: 'postgres',
     rowLock: ' FOR NO KEY UPDATE',
-    kept: null,
+    kept,
     get nowMs() {
       return requireBegun();
     },

@@ -1,6 +1,8 @@
 import { HubError } from '../../base/errors.ts';
 import { callAfterCommit } from '../after-commit.ts';
 import type { NoteWrite, Tx } from '../engine.ts';
+import type { EarlyReads } from './early-reads.ts';
+import { numberPlaceholders } from './merged-statement.ts';
 import { MergedTransaction } from './merged-transaction.ts';
 import {
   isConflict,
@@ -18,6 +20,8 @@ import { type ActionTx, NotBegun, openTx } from './postgres-tx.ts';
 /** An action that waits to run. */
 export interface WaitingAction {
   keys: readonly string[];
+  /** See `ConcurrentScope`. */
+  kind: string | undefined;
   run: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -142,7 +146,8 @@ export async function runExclusive(
   return deliverOutcomes(ended);
 }
 
-interface ConcurrentParts extends TransactionParts {
+export interface ConcurrentParts extends TransactionParts {
+  earlyReads: EarlyReads;
   /** Called when the statements are done and only the commit is left. */
   onCommitting: () => void;
 }
@@ -159,13 +164,18 @@ export async function runConcurrent(
   session: Session,
   ids: readonly string[],
   actions: readonly WaitingAction[],
-  { clock, note, onCommitting }: ConcurrentParts,
+  { earlyReads, clock, note, onCommitting }: ConcurrentParts,
 ): Promise<WaitingAction[]> {
   const beginning: { nowMs: number | null } = { nowMs: null };
   const begun = begin(session, { ids, mode: 'concurrent' }, clock).then((nowMs) => {
     beginning.nowMs = nowMs;
   });
   const statements = new MergedTransaction(session, beginning, actions.length);
+  const reads = earlyReads.open(
+    async (sql, values) =>
+      (await statements.query<object>(numberPlaceholders(sql), values, 'read')).rows,
+    () => beginning.nowMs !== null,
+  );
   let isSpoiled = false;
   const run = async (action: WaitingAction): Promise<Ended> => {
     const tx = openTx(statements, beginning, {
@@ -173,6 +183,7 @@ export async function runConcurrent(
       requireExclusive() {
         throw new ExclusiveNeeded();
       },
+      kept: action.kind === undefined ? null : reads.keptFor(action.kind),
     });
     const outcome = await runAction(action, tx);
     if (outcome.kind === 'early') {
@@ -185,6 +196,7 @@ export async function runConcurrent(
   const [, ...ends] = await Promise.allSettled([begun, ...actions.map(run)]);
   // Before the outcomes: without a transaction, the reads have failed for that reason.
   await begun;
+  reads.end();
   // All actions have ended, so none of them uses the session any more.
   const ended: Ended[] = ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;
@@ -204,7 +216,7 @@ export async function runConcurrent(
     return [...actions];
   }
   if (committed.status === 'rejected') throw committed.reason;
-  // A read has failed that no action needed.
+  // An early read has failed that no action needed.
   if (!committed.value) return [...actions];
   return deliverOutcomes(ended);
 }
