@@ -11,7 +11,7 @@ function writtenActions(): Set<string> {
   const texts = files
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(join(hubSources, name), 'utf8'));
-  const found = texts.flatMap((text) => [...text.matchAll(/action: '([a-z-]+\.[a-z-]+)'/g)]);
+  const found = texts.flatMap((text) => [...text.matchAll(/action(?::| =) '([a-z-]+\.[a-z-]+)'/g)]);
   return new Set(found.map(([, action = '']) => action));
 }
 

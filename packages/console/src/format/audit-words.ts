@@ -25,6 +25,7 @@ const actionWords: Readonly<Record<string, string>> = {
   'job-template.remove': 'removed a template of jobs',
   'job-template.save': 'saved a template of jobs',
   'job.cancel': 'canceled a job',
+  'job.continue': 'continued a job',
   'job.release': 'took a job from its agent',
   'job.request-patch': 'asked an agent for the changes of a job',
   'job.retry': 'retried a job',

@@ -28,6 +28,7 @@ import type { JobRow } from './store.ts';
 import { listMessages, listQueued, updateMessageCount } from './store-rounds.ts';
 
 type ContinueInput = RequestInput<typeof endpoints.jobs.continue.request>;
+
 /**
  * Enqueues the next round of a job that is done or failed, with its messages that are in no round
  * yet. A job that has not ended gets a message.
