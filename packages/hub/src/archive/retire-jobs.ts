@@ -60,7 +60,7 @@ const scans = (['jobs', 'cloud-ai-jobs'] as const).flatMap((queue) =>
 /** How far each workspace has been scanned since the last pause. */
 export type ScanPlaces = Map<string, { scan: number; afterId: string }>;
 
-interface JobRetentionResult {
+export interface JobRetentionResult {
   /** Archived, or only scheduled for deletion if there is no archive. */
   archived: number;
   /** Deleted from the database. */

@@ -8,7 +8,7 @@ const SWEEP_INTERVAL_MS = 500;
 const DUE_MAX = 500;
 const WORKSPACES_MAX = 100;
 
-interface SweepResult {
+export interface SweepResult {
   recovered: number;
   promoted: number;
   /** Whether the next piece should follow immediately. */

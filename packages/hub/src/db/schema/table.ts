@@ -3,10 +3,8 @@
  * the names of its columns come from there.
  */
 
-declare const cell: unique symbol;
-
-/** The SQL of a column, with the type of its values. */
-type Column<Value> = string & { readonly [cell]: Value };
+/** The SQL of a column, with the type of its values, which no string has. */
+type Column<Value> = string & { readonly '~value': Value };
 
 export type Flag = 0 | 1;
 
