@@ -28,7 +28,7 @@ export const testUsage = `npm test -- [options] [part of a path …]
                      and so are whole systems after a change of the agent or the command line.
   --no-skips         a skipped test is a failure (also SIGNALBOX_TEST_NO_SKIPS=1)
   --repeat-failed    a file that failed runs once more, alone, at the end, as in CI; the run names it
-  --concurrency N    test files at once (default: four a processor, at most 8)`;
+  --concurrency N    test files at once (default: three a processor, at most 6)`;
 
 /** @throws a sentence for people when an option is unknown or has a bad value. */
 export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv): TestOptions {
@@ -51,7 +51,7 @@ export function readTestOptions(args: readonly string[], env: NodeJS.ProcessEnv)
     noSkips: values['no-skips'] ?? env.SIGNALBOX_TEST_NO_SKIPS === '1',
     repeatFailed: values['repeat-failed'] ?? false,
     // A file waits for processes, a database or a clock two thirds of its time or more.
-    concurrency: readCount(values.concurrency) ?? Math.min(4 * availableParallelism(), 8),
+    concurrency: readCount(values.concurrency) ?? Math.min(3 * availableParallelism(), 6),
   };
 }
 
