@@ -222,6 +222,8 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
     await press('Enter');
     await tabTo(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }), 'revoke');
     await press('Enter');
+    // While the dialog is open, no role behind it is found.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await button('Revoke the token keys').waitFor({ state: 'detached' });
     await checkFocus('after the row of the token has gone');
     assert.deepEqual(visit.troubles, []);
