@@ -167,7 +167,7 @@ describe('the console without a mouse', { skip: browserMissing }, () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.type('needle');
     // The row is there before the search, too, and the list that was found takes its place.
-    await page.waitForURL(/needle/);
+    await row('Paint a wall.').waitFor({ state: 'detached' });
     await row('Print a needle.').waitFor();
     await press('Escape');
     await tabTo(row('Print a needle.').getByRole('link'), 'the job');
